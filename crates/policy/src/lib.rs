@@ -1,0 +1,2 @@
+//! What a sandboxed command may touch.
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Automation of the workspace.
+
+fn main() {}
