@@ -1,18 +1,10 @@
-//! What a person picks: a mode and a network access, mapped to one canonical policy.
+//! What a person picks: a mode and a network access, which mean one canonical policy.
 #![expect(
     clippy::exhaustive_enums,
     reason = "every caller must decide what a new mode means to it"
 )]
 
 use serde::{Deserialize, Serialize};
-
-use crate::canonical::CanonicalSandboxPolicy;
-use crate::limits::ResourceLimits;
-use crate::paths::WorkspaceRoot;
-use crate::seccomp::SeccompProfile;
-
-/// Describes the sandbox of a host that isolates the whole process by itself.
-const EXTERNAL_DESCRIPTION: &str = "legacy handler external sandbox";
 
 /// How much of the file system a command may change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -119,37 +111,6 @@ impl SandboxPolicy {
         match self.mode {
             SandboxMode::ReadOnly | SandboxMode::WorkspaceWrite => true,
             SandboxMode::DangerFullAccess | SandboxMode::ExternalSandbox => false,
-        }
-    }
-
-    /// The one canonical policy that the two choices mean in this workspace.
-    ///
-    /// `Limited` has no allowlist here, and an empty allowlist is never open: it maps like `Restricted`.
-    #[must_use]
-    pub fn to_canonical_policy(&self, cwd: &WorkspaceRoot) -> CanonicalSandboxPolicy {
-        match (self.mode, self.network_access) {
-            (SandboxMode::ReadOnly, NetworkAccess::Restricted | NetworkAccess::Limited) => {
-                CanonicalSandboxPolicy::read_only()
-            }
-            (SandboxMode::ReadOnly, NetworkAccess::Full) => {
-                CanonicalSandboxPolicy::read_only_with_full_network()
-            }
-            (SandboxMode::WorkspaceWrite, NetworkAccess::Restricted | NetworkAccess::Limited) => {
-                CanonicalSandboxPolicy::workspace_write([cwd.clone()])
-            }
-            (SandboxMode::WorkspaceWrite, NetworkAccess::Full) => {
-                CanonicalSandboxPolicy::workspace_write_full(
-                    [cwd.clone()],
-                    [],
-                    None,
-                    ResourceLimits::default(),
-                    SeccompProfile::strict().with_network(),
-                )
-            }
-            (SandboxMode::DangerFullAccess, _) => CanonicalSandboxPolicy::full_access(),
-            (SandboxMode::ExternalSandbox, _) => {
-                CanonicalSandboxPolicy::external(EXTERNAL_DESCRIPTION)
-            }
         }
     }
 }
