@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::path_matcher::PathMatcher;
 use crate::paths::AbsolutePath;
 
 /// A path that a policy cannot use.
@@ -73,7 +74,7 @@ pub enum PathProblem {
     )]
     InsideGuarded {
         /// The guarded path.
-        guarded: AbsolutePath,
+        guarded: PathMatcher,
     },
     /// A `~` without a known home directory.
     #[error("`~` has no meaning here, because the home directory is not known")]

@@ -1,0 +1,294 @@
+//! Path globs: `*` and `?` within a name, `**` for any number of names, `[x]` to quote one character.
+//!
+//! Matching is linear in the number of names times the number of parts, so that no pattern is slow.
+
+use std::ffi::OsStr;
+
+use crate::error::GlobProblem;
+
+const MAX_BYTES: usize = 1024;
+const MAX_PARTS: usize = 32;
+
+/// A compiled glob: one part for each name of a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Glob(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    /// `**`: any number of names, also none.
+    AnyNames,
+    /// One name.
+    Name(Vec<Token>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Token {
+    /// `*`: any characters, also none.
+    Any,
+    /// `?`: one character.
+    One,
+    /// A byte of the name.
+    Byte(u8),
+}
+
+impl Token {
+    const fn byte(self) -> Option<u8> {
+        match self {
+            Self::Byte(byte) => Some(byte),
+            Self::Any | Self::One => None,
+        }
+    }
+}
+
+impl Glob {
+    /// Reads a pattern without a leading separator; empty and `.` parts are dropped.
+    pub(crate) fn parse(pattern: &str) -> Result<Self, GlobProblem> {
+        if pattern.len() > MAX_BYTES {
+            return Err(GlobProblem::TooLong);
+        }
+        let mut parts = Vec::new();
+        for part in split_parts(pattern) {
+            let part = match part {
+                "**" => Part::AnyNames,
+                _ => Part::Name(parse_name(part)?),
+            };
+            // Two neighbouring `**` mean the same as one.
+            if part != Part::AnyNames || parts.last() != Some(&Part::AnyNames) {
+                parts.push(part);
+            }
+        }
+        if parts.len() > MAX_PARTS {
+            return Err(GlobProblem::TooLong);
+        }
+        Ok(Self(parts))
+    }
+
+    /// The path that a pattern without `*` and `?` stands for.
+    pub(crate) fn literal(&self) -> Option<String> {
+        let mut names = Vec::new();
+        for part in &self.0 {
+            let Part::Name(tokens) = part else {
+                return None;
+            };
+            let bytes: Option<Vec<u8>> = tokens.iter().map(|token| token.byte()).collect();
+            names.push(String::from_utf8(bytes?).ok()?);
+        }
+        Some(names.join("/"))
+    }
+
+    /// The same pattern in lower case, for names that are folded before they are compared.
+    pub(crate) fn to_lowercase(&self) -> Self {
+        let fold = |tokens: &Vec<Token>| {
+            let mut folded = Vec::with_capacity(tokens.len());
+            for run in tokens.chunk_by(|a, b| a.byte().is_some() && b.byte().is_some()) {
+                let bytes: Vec<u8> = run.iter().filter_map(|token| token.byte()).collect();
+                match String::from_utf8(bytes) {
+                    Ok(text) if !text.is_empty() => {
+                        folded.extend(text.to_lowercase().bytes().map(Token::Byte));
+                    }
+                    _ => folded.extend_from_slice(run),
+                }
+            }
+            folded
+        };
+        let parts = self.0.iter().map(|part| match part {
+            Part::AnyNames => Part::AnyNames,
+            Part::Name(tokens) => Part::Name(fold(tokens)),
+        });
+        Self(parts.collect())
+    }
+
+    /// Whether the names of a path match, all of them.
+    pub(crate) fn matches(&self, names: &[&OsStr], fold_case: bool) -> bool {
+        // `reached[i]`: the first `i` parts match the names seen so far.
+        let mut reached = vec![false; self.0.len() + 1];
+        if let Some(start) = reached.first_mut() {
+            *start = true;
+        }
+        self.skip_empty(&mut reached);
+        for name in names {
+            let mut next = vec![false; reached.len()];
+            for (i, part) in self.0.iter().enumerate() {
+                if !reached.get(i).copied().unwrap_or(false) {
+                    continue;
+                }
+                let target = match part {
+                    Part::AnyNames => i,
+                    Part::Name(tokens) if name_matches(tokens, name, fold_case) => i + 1,
+                    Part::Name(_) => continue,
+                };
+                if let Some(slot) = next.get_mut(target) {
+                    *slot = true;
+                }
+            }
+            self.skip_empty(&mut next);
+            reached = next;
+        }
+        reached.last().copied().unwrap_or(false)
+    }
+
+    /// `**` also matches no name at all.
+    fn skip_empty(&self, reached: &mut [bool]) {
+        for (i, part) in self.0.iter().enumerate() {
+            if *part == Part::AnyNames
+                && reached.get(i).copied().unwrap_or(false)
+                && let Some(slot) = reached.get_mut(i + 1)
+            {
+                *slot = true;
+            }
+        }
+    }
+}
+
+/// Quotes a text so that [`Glob::parse`] reads it as itself.
+pub(crate) fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[') {
+            quoted.extend(['[', c, ']']);
+        } else {
+            quoted.push(c);
+        }
+    }
+    quoted
+}
+
+fn split_parts(pattern: &str) -> impl Iterator<Item = &str> {
+    let separator = |c: char| c == '/' || (cfg!(windows) && c == '\\');
+    pattern
+        .split(separator)
+        .filter(|part| !part.is_empty() && *part != ".")
+}
+
+fn parse_name(name: &str) -> Result<Vec<Token>, GlobProblem> {
+    if name.contains("**") {
+        return Err(GlobProblem::DoubleStar);
+    }
+    let mut tokens = Vec::with_capacity(name.len());
+    let mut chars = name.chars();
+    let mut buffer = [0; 4];
+    let mut push = |tokens: &mut Vec<Token>, c: char| {
+        tokens.extend(c.encode_utf8(&mut buffer).bytes().map(Token::Byte));
+    };
+    while let Some(c) = chars.next() {
+        match c {
+            '*' => tokens.push(Token::Any),
+            '?' => tokens.push(Token::One),
+            '[' => match (chars.next(), chars.next()) {
+                (Some(quoted), Some(']')) => push(&mut tokens, quoted),
+                _ => return Err(GlobProblem::Class),
+            },
+            _ => push(&mut tokens, c),
+        }
+    }
+    Ok(tokens)
+}
+
+/// The usual greedy match: on failure, the last `*` takes one character more.
+fn name_matches(tokens: &[Token], name: &OsStr, fold_case: bool) -> bool {
+    let folded;
+    let name = match name.to_str() {
+        Some(text) if fold_case => {
+            folded = text.to_lowercase();
+            folded.as_bytes()
+        }
+        _ => name.as_encoded_bytes(),
+    };
+    let (mut t, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let step = match (tokens.get(t), name.get(n)) {
+            (None, None) => return true,
+            (Some(Token::Any), _) => {
+                star = Some((t, n));
+                Some((t + 1, n))
+            }
+            (Some(Token::One), Some(_)) => Some((t + 1, char_end(name, n))),
+            (Some(Token::Byte(token)), Some(byte)) if token == byte => Some((t + 1, n + 1)),
+            _ => None,
+        };
+        (t, n) = match (step, star) {
+            (Some(step), _) => step,
+            (None, Some((at, from))) if from < name.len() => {
+                let from = char_end(name, from);
+                star = Some((at, from));
+                (at + 1, from)
+            }
+            (None, _) => return false,
+        };
+    }
+}
+
+/// Where the character that starts at `n` ends: its continuation bytes belong to it.
+fn char_end(name: &[u8], n: usize) -> usize {
+    let rest = name.get(n + 1..).unwrap_or_default();
+    let continuation = rest.iter().take_while(|byte| (0x80..0xc0).contains(*byte));
+    n + 1 + continuation.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        let names: Vec<&OsStr> = path.split('/').map(OsStr::new).collect();
+        Glob::parse(pattern).unwrap().matches(&names, false)
+    }
+
+    #[test]
+    fn a_star_stays_within_its_name() {
+        assert!(matches("*.rs", "lib.rs"));
+        assert!(matches("a*b*c", "aXbYbZc"));
+        assert!(!matches("a*b*c", "aXbYbZ"));
+        assert!(!matches("*.rs", "src/lib.rs"));
+        assert!(matches("src/*/mod.rs", "src/os/mod.rs"));
+    }
+
+    #[test]
+    fn two_stars_cross_names_and_match_none() {
+        for path in [".env", "a/.env", "a/b/.env.local"] {
+            assert!(matches("**/.env*", path), "{path}");
+        }
+        assert!(!matches("**/.env*", "a/env"));
+        assert!(matches("a/**/z", "a/z"));
+        assert!(matches("a/**/b/**/z", "a/x/b/y/b/z"));
+        assert!(!matches("a/**/b/**/z", "a/x/y/z"));
+    }
+
+    #[test]
+    fn a_question_mark_is_one_character_also_beyond_ascii() {
+        assert!(matches("?.txt", "ä.txt"));
+        assert!(!matches("?.txt", "ab.txt"));
+        assert!(matches("*ä?", "xäö"));
+    }
+
+    #[test]
+    fn brackets_quote_one_character() {
+        assert!(matches("a[*]b", "a*b"));
+        assert!(!matches("a[*]b", "axb"));
+        assert_eq!(Glob::parse("[ab]"), Err(GlobProblem::Class));
+        assert_eq!(Glob::parse("a["), Err(GlobProblem::Class));
+        assert_eq!(Glob::parse("a**"), Err(GlobProblem::DoubleStar));
+        assert_eq!(Glob::parse(&"a/".repeat(40)), Err(GlobProblem::TooLong));
+    }
+
+    #[test]
+    fn hostile_patterns_are_not_slow() {
+        // Exponential in a backtracking matcher, a few hundred thousand steps here.
+        let path = vec!["a".repeat(200); 200].join("/");
+        let stars = "*a".repeat(30) + "b";
+        assert!(!matches(&stars, &"a".repeat(200)));
+        assert!(!matches(
+            &["**/a*"; 15].join("/").replace("a*", "b*"),
+            &path
+        ));
+    }
+
+    #[test]
+    fn quoting_makes_a_literal() {
+        for text in ["a*b", "[x]", "what?", "plain"] {
+            let glob = Glob::parse(&quote(text)).unwrap();
+            assert_eq!(glob.literal().as_deref(), Some(text));
+        }
+    }
+}

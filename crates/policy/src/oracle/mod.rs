@@ -1,0 +1,87 @@
+//! The oracle: the one place that says what a policy permits. Backends are tested against it.
+
+mod paths;
+mod remedy;
+mod sockets;
+
+use crate::access::{Access, Clause, Permission, Place, Verdict};
+use crate::canonical::CanonicalSandboxPolicy;
+use crate::resolve::ResolvedPolicy;
+
+pub(crate) use paths::Kind;
+
+/// An answer before a remedy is looked for.
+type Judgement = Result<(Place, Clause), Clause>;
+
+impl ResolvedPolicy {
+    /// What the policy says about an access, which clause says so, and the smallest grant that would change a denial.
+    ///
+    /// ```
+    /// use palisade_policy::{Access, AbsolutePath, CanonicalSandboxPolicy, HostFacts, Os, PolicyContext, WorkspaceRoot};
+    ///
+    /// # if cfg!(unix) {
+    /// let cwd = WorkspaceRoot::new("/work/app")?;
+    /// let facts = HostFacts::new(Os::Linux).with_home(AbsolutePath::new("/home/dev")?);
+    /// let policy = CanonicalSandboxPolicy::workspace_write([cwd.clone()])
+    ///     .resolve(&PolicyContext::new(facts, cwd))?;
+    ///
+    /// let verdict = policy.permits(&Access::Create(AbsolutePath::new("/work/app/.git/hooks/pre-commit")?));
+    /// assert_eq!(
+    ///     verdict.to_string(),
+    ///     "denied: /work/app/.git is protected; a grant to write the git directory would allow it",
+    /// );
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn permits(&self, access: &Access) -> Verdict {
+        match self.judge(access) {
+            Ok((place, clause)) => Verdict {
+                permission: Permission::Allowed(place),
+                clause,
+                remedy: None,
+            },
+            Err(clause) => Verdict {
+                permission: Permission::Denied,
+                clause,
+                remedy: self.remedy(access),
+            },
+        }
+    }
+
+    fn judge(&self, access: &Access) -> Judgement {
+        let (rules, local) = match self.canonical.rules() {
+            Some(rules) => rules,
+            None => {
+                return Ok((
+                    Place::Host,
+                    match self.canonical {
+                        CanonicalSandboxPolicy::ExternalSandbox { .. } => Clause::ExternalSandbox,
+                        _ => Clause::FullAccess,
+                    },
+                ));
+            }
+        };
+        match access {
+            Access::Read(path) | Access::Execute(path) => self.judge_read(path, &rules.reopened),
+            Access::Write(path) => self.judge_write(path, &rules.reopened, paths::Reach::Itself),
+            Access::Create(path) | Access::Delete(path) => self.judge_entry(path, &rules.reopened),
+            Access::Rename { from, to } => {
+                // Moving what must not be read could bring it to where it may be.
+                self.judge_read(from, &rules.reopened)?;
+                let (from_place, from_clause) = self.judge_entry(from, &rules.reopened)?;
+                let (to_place, to_clause) = self.judge_entry(to, &rules.reopened)?;
+                Ok(match to_place.cmp(&from_place) {
+                    std::cmp::Ordering::Less => (from_place, from_clause),
+                    _ => (to_place, to_clause),
+                })
+            }
+            Access::Connect {
+                host,
+                port,
+                protocol,
+            } => self.judge_connect(host, *port, *protocol, local),
+            Access::Bind { host, .. } => self.judge_bind(host, local),
+            Access::Unix { address, peer } => self.judge_unix(address, *peer, local),
+        }
+    }
+}

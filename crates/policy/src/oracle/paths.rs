@@ -1,0 +1,245 @@
+//! What the oracle says about paths: guards first, then the area that holds the path.
+
+use super::Judgement;
+use crate::access::{Clause, Place};
+use crate::canonical::CanonicalSandboxPolicy;
+use crate::paths::AbsolutePath;
+use crate::resolve::{Guard, ResolvedPolicy, Stance};
+use crate::rules::Reopened;
+
+/// Devices that are the same for everybody and hold nothing.
+const DEVICES: [&str; 8] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+impl ResolvedPolicy {
+    pub(super) fn judge_read(&self, path: &AbsolutePath, reopened: &[Reopened]) -> Judgement {
+        let lifted = match self.guard_verdict(path, reopened, Kind::Read) {
+            Guarded::Denied(clause) => return Err(clause),
+            Guarded::Lifted(clause) => Some(clause),
+            Guarded::Silent => None,
+        };
+        let (place, clause) = self.readable_area(path);
+        Ok((place, lifted.unwrap_or(clause)))
+    }
+
+    pub(super) fn judge_write(
+        &self,
+        path: &AbsolutePath,
+        reopened: &[Reopened],
+        reach: Reach,
+    ) -> Judgement {
+        if let Guarded::Denied(clause) = self.guard_verdict(path, reopened, Kind::Write) {
+            return Err(clause);
+        }
+        self.writable_area(path, reopened, reach)
+    }
+
+    /// Making, removing and renaming change the directory that holds the name, and take along what is below it.
+    pub(super) fn judge_entry(&self, path: &AbsolutePath, reopened: &[Reopened]) -> Judgement {
+        let verdict = self.judge_write(path, reopened, Reach::Entry)?;
+        match self.guarded_below(path, reopened) {
+            Some(guarded) => Err(Clause::HoldsGuarded(guarded)),
+            None => Ok(verdict),
+        }
+    }
+
+    /// What guards and the grants that lift them say about a path.
+    fn guard_verdict(&self, path: &AbsolutePath, reopened: &[Reopened], kind: Kind) -> Guarded {
+        let grant = reopened
+            .iter()
+            .filter(|grant| kind == Kind::Read || grant.write)
+            .filter(|grant| grant.path.covers(path, self.case()))
+            .max_by_key(|grant| grant.path.depth());
+        match (self.strongest_guard(path, kind), grant) {
+            (None, _) => Guarded::Silent,
+            // A grant names the path itself, so it also wins where both are equally specific.
+            (Some((specificity, ..)), Some(grant)) if grant.path.depth() >= specificity => {
+                Guarded::Lifted(Clause::Reopened(grant.path.clone()))
+            }
+            (Some((_, Stance::Denies, guard)), _) => Guarded::Denied(guard.clause(Stance::Denies)),
+            (Some((_, Stance::Lifts, guard)), _) => Guarded::Lifted(guard.clause(Stance::Lifts)),
+        }
+    }
+
+    /// The guard that decides about a path, grants not considered: the most specific one, and of equals one that denies.
+    pub(crate) fn strongest_guard(
+        &self,
+        path: &AbsolutePath,
+        kind: Kind,
+    ) -> Option<(usize, Stance, &Guard)> {
+        self.guards
+            .iter()
+            .filter_map(|guard| {
+                let stance = match kind {
+                    Kind::Read => guard.read,
+                    Kind::Write => guard.write,
+                };
+                Some((
+                    guard.matcher.specificity(path, self.case())?,
+                    stance?,
+                    guard,
+                ))
+            })
+            .max_by_key(|(specificity, stance, _)| (*specificity, *stance))
+    }
+
+    /// Everything can be read; the question is whose it is.
+    fn readable_area(&self, path: &AbsolutePath) -> (Place, Clause) {
+        let case = self.case();
+        let deepest = |paths: &mut dyn Iterator<Item = &AbsolutePath>| {
+            paths
+                .filter(|area| area.covers(path, case))
+                .map(AbsolutePath::depth)
+                .max()
+        };
+        // Roots and the directory of the policy are bound into private places that would hide them.
+        let bound = deepest(
+            &mut self
+                .roots
+                .iter()
+                .map(|root| &root.root)
+                .chain([self.context.cwd.path()]),
+        );
+        let private = self
+            .private
+            .iter()
+            .filter(|area| area.covers(path, case))
+            .max_by_key(|area| area.depth());
+        match private {
+            Some(area) if Some(area.depth()) > bound => {
+                (Place::Private, Clause::PrivatePlace(area.clone()))
+            }
+            _ => (Place::Host, Clause::ReadableByDefault),
+        }
+    }
+
+    /// The most specific area that says whether a path is writable; at equal specificity the order of [`Area`] decides.
+    fn writable_area(&self, path: &AbsolutePath, reopened: &[Reopened], reach: Reach) -> Judgement {
+        let case = self.case();
+        let holds = |area: &AbsolutePath| {
+            area.covers(path, case) && (reach == Reach::Itself || area.depth() < path.depth())
+        };
+        let private = self.private.iter().filter(|area| holds(area)).map(|area| {
+            (
+                area.depth(),
+                Area::Private,
+                Clause::PrivatePlace(area.clone()),
+            )
+        });
+        let roots = self
+            .roots
+            .iter()
+            .map(|root| &root.root)
+            .filter(|root| holds(root))
+            .map(|root| (root.depth(), Area::Root, Clause::WritableRoot(root.clone())));
+        let devices = DEVICES
+            .iter()
+            .filter_map(|device| AbsolutePath::new(device).ok())
+            .filter(|device| reach == Reach::Itself && device.covers(path, case))
+            .map(|device| (device.depth(), Area::Root, Clause::StandardDevice(device)));
+        let read_only = self.read_only.iter().filter_map(|matcher| {
+            let depth = matcher.specificity(path, case)?;
+            Some((depth, Area::ReadOnly, Clause::ReadOnlyPath(matcher.clone())))
+        });
+        let granted = reopened
+            .iter()
+            .filter(|grant| grant.write && holds(&grant.path))
+            .map(|grant| {
+                let clause = Clause::Reopened(grant.path.clone());
+                (grant.path.depth(), Area::Granted, clause)
+            });
+        let decisive = private
+            .chain(roots)
+            .chain(devices)
+            .chain(read_only)
+            .chain(granted)
+            .max_by_key(|(depth, area, _)| (*depth, *area));
+        match decisive {
+            Some((_, Area::ReadOnly, clause)) => Err(clause),
+            Some((_, Area::Private, clause)) => Ok((Place::Private, clause)),
+            Some((_, Area::Root | Area::Granted, clause)) => Ok((Place::Host, clause)),
+            None => Err(match self.canonical {
+                CanonicalSandboxPolicy::ReadOnly { .. } => Clause::ReadOnlyMode,
+                _ => Clause::OutsideRoots,
+            }),
+        }
+    }
+
+    /// Something at or below an entry that would lose its guard if the entry moved: a denied path, a read-only path, a
+    /// private place or a root of its own.
+    fn guarded_below(&self, path: &AbsolutePath, reopened: &[Reopened]) -> Option<AbsolutePath> {
+        let case = self.case();
+        let below = |inner: &AbsolutePath| path.covers(inner, case) && inner.depth() > path.depth();
+        let denied = |inner: &AbsolutePath| {
+            [Kind::Read, Kind::Write].into_iter().any(|kind| {
+                matches!(
+                    self.guard_verdict(inner, reopened, kind),
+                    Guarded::Denied(_)
+                )
+            })
+        };
+        let guards = self
+            .guards
+            .iter()
+            .filter_map(|guard| guard.matcher.path())
+            .filter(|inner| below(inner) && denied(inner));
+        let read_only = self
+            .read_only
+            .iter()
+            .filter_map(|matcher| matcher.path())
+            .filter(|inner| below(inner));
+        let private = self
+            .private
+            .iter()
+            .filter(|place| below(place) || *place == path);
+        let roots = self
+            .roots
+            .iter()
+            .map(|root| &root.root)
+            .filter(|root| below(root));
+        guards
+            .chain(read_only)
+            .chain(private)
+            .chain(roots)
+            .min()
+            .cloned()
+    }
+}
+
+/// What kind of access a guard is asked about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Write,
+}
+
+/// Whether an area must hold the path or the directory that the path is an entry of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    Itself,
+    Entry,
+}
+
+enum Guarded {
+    Denied(Clause),
+    Lifted(Clause),
+    Silent,
+}
+
+/// What an area says; at equal specificity the later one decides, so that a denial beats a root, and a grant that names
+/// the path beats both.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Area {
+    Private,
+    Root,
+    ReadOnly,
+    Granted,
+}

@@ -1,0 +1,105 @@
+//! Specs with their facts filled in: what a backend guards and the oracle compares with.
+
+use std::fmt;
+
+use crate::glob::Glob;
+use crate::host::PathCase;
+use crate::paths::AbsolutePath;
+
+/// A path, or a glob below a base, with everything below what it matches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathMatcher(Matcher);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Matcher {
+    Path(AbsolutePath),
+    Glob {
+        base: Option<AbsolutePath>,
+        text: String,
+        glob: Glob,
+    },
+}
+
+impl PathMatcher {
+    pub(crate) const fn literal(path: AbsolutePath) -> Self {
+        Self(Matcher::Path(path))
+    }
+
+    pub(crate) fn glob(
+        base: Option<AbsolutePath>,
+        written: &str,
+        glob: &Glob,
+        case: PathCase,
+    ) -> Self {
+        Self(Matcher::Glob {
+            base,
+            text: written.trim_start_matches("~/").to_owned(),
+            glob: match case {
+                PathCase::Sensitive => glob.clone(),
+                PathCase::Insensitive => glob.to_lowercase(),
+            },
+        })
+    }
+
+    /// The path, if this is not a glob.
+    #[must_use]
+    pub const fn path(&self) -> Option<&AbsolutePath> {
+        match &self.0 {
+            Matcher::Path(path) => Some(path),
+            Matcher::Glob { .. } => None,
+        }
+    }
+
+    /// Whether this is a glob: backends expand it when the plan is made, and report what they cannot guard later.
+    #[must_use]
+    pub const fn is_glob(&self) -> bool {
+        matches!(self.0, Matcher::Glob { .. })
+    }
+
+    /// The directory below which a glob can match; `None` for the whole file system.
+    #[must_use]
+    pub const fn base(&self) -> Option<&AbsolutePath> {
+        match &self.0 {
+            Matcher::Path(path) => Some(path),
+            Matcher::Glob { base, .. } => base.as_ref(),
+        }
+    }
+
+    /// How specific this is about a path: the depth of the deepest match that holds it, if any does.
+    #[must_use]
+    pub fn specificity(&self, path: &AbsolutePath, case: PathCase) -> Option<usize> {
+        match &self.0 {
+            Matcher::Path(mine) => mine.covers(path, case).then(|| mine.depth()),
+            Matcher::Glob { base, glob, .. } => {
+                let start = match base {
+                    Some(base) if base.covers(path, case) => base.depth(),
+                    Some(_) => return None,
+                    None => 0,
+                };
+                let names: Vec<_> = path.components().collect();
+                let fold = case == PathCase::Insensitive;
+                (start + 1..=names.len()).rev().find(|end| {
+                    names
+                        .get(start..*end)
+                        .is_some_and(|names| glob.matches(names, fold))
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for PathMatcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Matcher::Path(path) => path.fmt(f),
+            Matcher::Glob {
+                base: None, text, ..
+            } => f.write_str(text),
+            Matcher::Glob {
+                base: Some(base),
+                text,
+                ..
+            } => write!(f, "{base}/{text}"),
+        }
+    }
+}
