@@ -53,6 +53,32 @@ pub enum Access {
     },
 }
 
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path) => write!(f, "read {path}"),
+            Self::Write(path) => write!(f, "write {path}"),
+            Self::Create(path) => write!(f, "create {path}"),
+            Self::Delete(path) => write!(f, "delete {path}"),
+            Self::Rename { from, to } => write!(f, "rename {from} to {to}"),
+            Self::Execute(path) => write!(f, "execute {path}"),
+            Self::Connect {
+                host,
+                port,
+                protocol,
+            } => write!(f, "connect to {host} port {port}/{protocol}"),
+            Self::Bind { host, port } => write!(f, "listen on {host} port {port}"),
+            Self::Unix { address, peer } => {
+                let whose = match peer {
+                    Peer::Session => "own",
+                    Peer::Host => "the host's",
+                };
+                write!(f, "connect to {whose} socket {address}")
+            }
+        }
+    }
+}
+
 /// The address of a local socket.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -63,6 +89,16 @@ pub enum UnixAddress {
     Abstract(Vec<u8>),
     /// One half of a pair.
     Unnamed,
+}
+
+impl fmt::Display for UnixAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.fmt(f),
+            Self::Abstract(name) => write!(f, "@{}", name.escape_ascii()),
+            Self::Unnamed => f.write_str("without a name"),
+        }
+    }
 }
 
 /// Who listens on a local socket.

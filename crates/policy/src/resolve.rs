@@ -236,12 +236,13 @@ impl CanonicalSandboxPolicy {
         } = context;
 
         let roots = self.checked_roots(rules, context)?;
-        let anchors = unique(
-            roots
-                .iter()
-                .map(|(_, root)| root.path().clone())
-                .chain([cwd.path().clone()]),
-        );
+        // What is written relative to the roots is not repeated for a grant inside one of them.
+        let opened = self.writable_roots(cwd, facts);
+        let granted = roots.iter().map(|(_, root)| root.path()).filter(|path| {
+            let inside = |root: &AbsolutePath| root.covers(path, facts.case);
+            !opened.iter().any(inside)
+        });
+        let anchors = unique(opened.iter().chain([cwd.path()]).chain(granted).cloned());
         let expand = |field: String, spec: &PathSpec| {
             let home = facts.home.as_ref();
             if home.is_none() && spec.needs_home() {

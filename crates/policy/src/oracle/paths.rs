@@ -121,6 +121,14 @@ impl ResolvedPolicy {
         }
     }
 
+    /// The directory of a read-only policy: bound into a private place that would hide it, and not writable.
+    fn read_only_cwd(&self) -> Option<&AbsolutePath> {
+        match self.canonical {
+            CanonicalSandboxPolicy::ReadOnly { .. } => Some(self.context.cwd.path()),
+            _ => None,
+        }
+    }
+
     /// The most specific area that says whether a path is writable; at equal specificity the order of [`Area`] decides.
     fn writable_area(&self, path: &AbsolutePath, reopened: &[Reopened], reach: Reach) -> Judgement {
         let case = self.case();
@@ -134,6 +142,10 @@ impl ResolvedPolicy {
                 Clause::PrivatePlace(area.clone()),
             )
         });
+        let bound = self
+            .read_only_cwd()
+            .filter(|cwd| holds(cwd))
+            .map(|cwd| (cwd.depth(), Area::Bound, Clause::ReadOnlyMode));
         let roots = self
             .roots
             .iter()
@@ -157,13 +169,14 @@ impl ResolvedPolicy {
                 (grant.path.depth(), Area::Granted, clause)
             });
         let decisive = private
+            .chain(bound)
             .chain(roots)
             .chain(devices)
             .chain(read_only)
             .chain(granted)
             .max_by_key(|(depth, area, _)| (*depth, *area));
         match decisive {
-            Some((_, Area::ReadOnly, clause)) => Err(clause),
+            Some((_, Area::Bound | Area::ReadOnly, clause)) => Err(clause),
             Some((_, Area::Private, clause)) => Ok((Place::Private, clause)),
             Some((_, Area::Root | Area::Granted, clause)) => Ok((Place::Host, clause)),
             None => Err(match self.canonical {
@@ -196,21 +209,14 @@ impl ResolvedPolicy {
             .iter()
             .filter_map(|matcher| matcher.path())
             .filter(|inner| below(inner));
-        let private = self
+        // Mount points: they cannot go either, and in a private place nothing else would keep them.
+        let pinned = self
             .private
             .iter()
-            .filter(|place| below(place) || *place == path);
-        let roots = self
-            .roots
-            .iter()
-            .map(|root| &root.root)
-            .filter(|root| below(root));
-        guards
-            .chain(read_only)
-            .chain(private)
-            .chain(roots)
-            .min()
-            .cloned()
+            .chain(self.roots.iter().map(|root| &root.root))
+            .chain(self.read_only_cwd())
+            .filter(|place| path.covers(place, case));
+        guards.chain(read_only).chain(pinned).min().cloned()
     }
 }
 
@@ -239,6 +245,7 @@ enum Guarded {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Area {
     Private,
+    Bound,
     Root,
     ReadOnly,
     Granted,

@@ -1,0 +1,20 @@
+//! The policy as its users see it: through the public interface only.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test ends where its assumption fails"
+)]
+
+mod bad_input;
+mod canonical;
+mod command;
+mod enforcement;
+mod hosts;
+mod laws;
+mod mapping;
+mod oracle;
+mod paths;
+mod snapshots;
+mod support;
