@@ -31,9 +31,12 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
         let path = entry.path();
         // Links are not followed: what they point to is either visited anyway or not ours.
         let kind = entry.file_type().with_context(reading)?;
+        if is_left_by_tools(folder, &entry.file_name().to_string_lossy()) {
+            continue;
+        }
         if kind.is_file() {
             found.push(path);
-        } else if kind.is_dir() && !is_left_by_tools(folder, &entry.file_name().to_string_lossy()) {
+        } else if kind.is_dir() {
             collect(&path, found)?;
         }
     }
@@ -42,6 +45,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 
 fn is_left_by_tools(folder: &Path, name: &str) -> bool {
     match name {
+        // A file, not a folder, in a linked worktree.
         ".git" => true,
         "target" => folder.join("Cargo.toml").is_file(),
         "artifacts" | "corpus" | "coverage" => folder.ends_with("fuzz"),

@@ -9,7 +9,7 @@ use crate::workspace::{Package, Workspace};
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
     let members: Vec<_> = workspace.metadata()?.members().collect();
     let commands = plan(&members).into_iter().map(|selection| {
-        let mut command = workspace.cargo(&["clippy", "--all-targets"]);
+        let mut command = workspace.cargo(&["clippy", "--quiet", "--all-targets"]);
         command.args(selection).args(["--", "-D", "warnings"]);
         command
     });

@@ -17,7 +17,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
             "libfuzzer-sys needs a C++ compiler".to_owned(),
         ));
     }
-    let mut command = workspace.cargo(&["check", "--bins", "--manifest-path", manifest]);
+    let mut command = workspace.cargo(&["check", "--quiet", "--bins", "--manifest-path", manifest]);
     // Otherwise `fuzz/target` would appear, a second place to clean.
     command
         .arg("--target-dir")

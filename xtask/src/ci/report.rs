@@ -81,11 +81,8 @@ pub(crate) fn summary(tally: &Tally, elapsed: Duration) -> String {
         failed,
         skipped,
     } = tally;
-    let steps = passed + failed + skipped;
-    format!(
-        "{steps} steps in {:.1}s\n{passed} passed, {failed} failed, {skipped} skipped",
-        elapsed.as_secs_f64()
-    )
+    let seconds = elapsed.as_secs_f64();
+    format!("total {seconds:.1}s\n{passed} passed, {failed} failed, {skipped} skipped")
 }
 
 #[cfg(test)]

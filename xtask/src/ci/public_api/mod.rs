@@ -63,6 +63,7 @@ fn rustdoc(
 ) -> Command {
     let mut command = workspace.cargo(&[
         "rustdoc",
+        "--quiet",
         "--package",
         &package.name,
         "--lib",
