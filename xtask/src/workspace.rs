@@ -108,6 +108,8 @@ pub(crate) struct Package {
     pub(crate) source: Option<String>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
     pub(crate) targets: Vec<Target>,
+    /// What the manifest keeps for other tools, under `[package.metadata]`.
+    pub(crate) metadata: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Deserialize)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::ci::STEPS;
+use crate::workspace::Workspace;
 
 const PREAMBLE: &str = "\
 # The steps of CI
@@ -22,7 +23,7 @@ more, and expects the step to notice each time. It takes minutes, so it is not i
 |---|---|---|
 ";
 
-pub(super) fn pages() -> Result<Vec<super::Page>> {
+pub(super) fn pages(_: &Workspace) -> Result<Vec<super::Page>> {
     let rows = STEPS.iter().map(|step| {
         format!(
             "| `{}` | {} | {} |\n",

@@ -1,6 +1,7 @@
 //! `cargo xtask codegen`: files that are written by code, so that they cannot drift from it.
 
 mod ci_steps;
+mod examples;
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,8 +15,10 @@ use crate::workspace::Workspace;
 /// A file to be, named from the root of the repository.
 type Page = (PathBuf, String);
 
-/// Add a generator here; everything else follows.
-const GENERATORS: &[fn() -> Result<Vec<Page>>] = &[ci_steps::pages];
+type Generator = fn(&Workspace) -> Result<Vec<Page>>;
+
+/// Pages about xtask itself, and those that the crates print; a new page of a crate needs no change here.
+const GENERATORS: &[Generator] = &[ci_steps::pages, examples::pages];
 
 /// A file that is not what its generator writes.
 pub(crate) struct Stale {
@@ -42,7 +45,7 @@ pub(crate) fn run(workspace: &Workspace, check: bool) -> Result<bool> {
 pub(crate) fn stale(workspace: &Workspace) -> Result<Vec<Stale>> {
     let mut stale = Vec::new();
     for generate in GENERATORS {
-        for (path, expected) in generate()? {
+        for (path, expected) in generate(workspace)? {
             let on_disk = workspace.path(&path);
             let found = on_disk
                 .exists()

@@ -29,7 +29,7 @@ pub(super) const BREAKS: &[Break] = &[
     Break {
         name: "clippy-warning",
         step: "clippy",
-        evidence: "needless `return`",
+        evidence: "needless_return",
         edit: |specimen| {
             specimen.append(
                 LIB,

@@ -1,4 +1,5 @@
-//! Rules for manifests: the root says what each member is for, and every member takes the workspace's lints.
+//! Rules for manifests: the root says what each member is for, every member takes the workspace's lints, and xtask
+//! depends on none of those it judges.
 
 use std::path::Path;
 
@@ -18,6 +19,9 @@ pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
             .with_context(|| path.clone())?;
         if !inherits_lints(&manifest) {
             findings.push(Finding::new(&path, 1, "lacks `[lints] workspace = true`"));
+        }
+        if member == "xtask" {
+            findings.extend(check_independence(&path, &manifest));
         }
     }
     Ok(findings)
@@ -57,6 +61,22 @@ fn members(manifest: &str) -> Result<Vec<String>> {
         .filter_map(Value::as_str)
         .map(str::to_owned)
         .collect())
+}
+
+/// If xtask needed a crate of ours, a mistake in that crate would keep xtask from running and naming the mistake.
+fn check_independence(path: &str, manifest: &Table) -> Vec<Finding> {
+    let dependencies = manifest.get("dependencies").and_then(Value::as_table);
+    let names = dependencies.into_iter().flat_map(Table::keys);
+    names
+        .filter(|name| name.starts_with("palisade"))
+        .map(|name| {
+            Finding::new(
+                path,
+                1,
+                format!("depends on `{name}`, and could not run to report that it is broken"),
+            )
+        })
+        .collect()
 }
 
 fn inherits_lints(manifest: &Table) -> bool {
@@ -105,5 +125,13 @@ exclude = ["fuzz"]
         assert!(!inherits_lints(
             &"[lints.clippy]\nall = 'allow'".parse().unwrap()
         ));
+    }
+
+    #[test]
+    fn xtask_depends_on_none_of_ours() {
+        let found =
+            |text: &str| check_independence("xtask/Cargo.toml", &text.parse().unwrap()).len();
+        assert_eq!(found("[dependencies]\nanyhow.workspace = true"), 0);
+        assert_eq!(found("[dependencies]\npalisade-policy.workspace = true"), 1);
     }
 }
