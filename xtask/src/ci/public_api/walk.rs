@@ -16,9 +16,14 @@ pub(super) fn leaks(document: &Document, allowed: &BTreeSet<String>) -> BTreeSet
         document,
         allowed,
         visited: BTreeSet::new(),
+        referenced: Vec::new(),
         leaks: BTreeSet::new(),
     };
     walk.visit(document.root(), "");
+    // Last, so that whatever has a public path is reported under that.
+    while let Some((id, parent)) = walk.referenced.pop() {
+        walk.visit(id, &parent);
+    }
     walk.leaks
 }
 
@@ -26,6 +31,9 @@ struct Walk<'a> {
     document: &'a Document,
     allowed: &'a BTreeSet<String>,
     visited: BTreeSet<u64>,
+    /// Our own types that signatures name, with the module they are in. It may be private: then no path leads to
+    /// them, but who calls the function holds one.
+    referenced: Vec<(u64, String)>,
     leaks: BTreeSet<String>,
 }
 
@@ -82,11 +90,21 @@ impl Walk<'_> {
     }
 
     fn check_reference(&mut self, id: u64, name: &str) {
-        if let Some(origin) = self.document.origin(id)
-            && let Some(foreign) = origin.foreign_crate
-            && !self.allowed.contains(foreign)
-        {
-            self.leaks.insert(format!("{name} names {}", origin.path));
+        let Some(origin) = self.document.origin(id) else {
+            return;
+        };
+        match origin.foreign_crate {
+            Some(foreign) if self.allowed.contains(foreign) => {}
+            Some(_) => {
+                self.leaks.insert(format!("{name} names {}", origin.path));
+            }
+            None => {
+                let module = origin
+                    .path
+                    .rsplit_once("::")
+                    .map_or("", |(module, _)| module);
+                self.referenced.push((id, module.to_owned()));
+            }
         }
     }
 }
@@ -166,7 +184,7 @@ mod tests {
             "root": 0,
             "index": index,
             "paths": {
-                "1": { "crate_id": 0, "path": ["demo", "Own"] },
+                "2": { "crate_id": 0, "path": ["demo", "hidden", "Own"] },
                 "100": { "crate_id": 7, "path": ["foreign", "inner", "Thing"] },
                 "101": { "crate_id": 8, "path": ["std", "vec", "Vec"] },
             },
@@ -267,6 +285,24 @@ mod tests {
         check(
             &[("", reexport)],
             &["demo::Thing (re-export) names foreign::inner::Thing"],
+        );
+    }
+
+    #[test]
+    fn a_type_without_a_public_path_is_searched_too() {
+        check(
+            &[
+                ("f", function(resolved(2, json!(null)))),
+                (
+                    "Own",
+                    json!({ "struct": { "kind": { "tuple": [3] }, "impls": [] } }),
+                ),
+                (
+                    "0",
+                    json!({ "struct_field": resolved(FOREIGN, json!(null)) }),
+                ),
+            ],
+            &["demo::hidden::Own::0 names foreign::inner::Thing"],
         );
     }
 }
