@@ -149,6 +149,7 @@ mod tests {
         let allowed = |licence| problem(&package("a", licence)).is_none();
         assert!(allowed("MIT"));
         assert!(allowed("MIT/Apache-2.0"));
+        assert!(allowed("Apache-2.0 / MIT"));
         assert!(allowed("GPL-3.0-only OR MIT"));
         assert!(allowed("Apache-2.0 WITH LLVM-exception"));
         assert!(allowed("(MIT OR Apache-2.0) AND Unicode-3.0"));
