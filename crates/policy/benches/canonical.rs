@@ -1,8 +1,7 @@
 //! The cost of a canonical mapping, of resolving it and of one question to the oracle.
 #![expect(
-    missing_docs,
     clippy::unwrap_used,
-    reason = "made by the macros of criterion; a benchmark ends where its assumption fails"
+    reason = "a benchmark ends where its assumption fails"
 )]
 
 use std::hint::black_box;
@@ -14,13 +13,13 @@ use palisade_policy::{
 };
 
 fn canonical(c: &mut Criterion) {
-    let root = WorkspaceRoot::new("/work/app").unwrap();
+    let root = WorkspaceRoot::new("/srv/app").unwrap();
     let facts = HostFacts::new(Os::Linux).with_home(AbsolutePath::new("/home/dev").unwrap());
     let context = PolicyContext::new(facts, root.clone());
     let policy = SandboxPolicy::new(SandboxMode::WorkspaceWrite, NetworkAccess::Restricted);
     let canonical = policy.to_canonical_policy(&root);
     let resolved = canonical.resolve(&context).unwrap();
-    let allowed = Access::Write(AbsolutePath::new("/work/app/src/lib.rs").unwrap());
+    let allowed = Access::Write(AbsolutePath::new("/srv/app/src/lib.rs").unwrap());
     let denied = Access::Write(AbsolutePath::new("/etc/hosts").unwrap());
 
     c.bench_function("map to canonical", |b| {

@@ -15,7 +15,7 @@
 //! };
 //!
 //! # if cfg!(unix) {
-//! let cwd = WorkspaceRoot::new("/work/app")?;
+//! let cwd = WorkspaceRoot::new("/srv/app")?;
 //! let facts = HostFacts::new(Os::Linux).with_home(AbsolutePath::new("/home/dev")?);
 //! let policy = SandboxPolicy::new(SandboxMode::WorkspaceWrite, NetworkAccess::Restricted)
 //!     .to_canonical_policy(&cwd)
@@ -23,7 +23,7 @@
 //!
 //! let says = |access| policy.permits(&access).to_string();
 //! let path = |path| AbsolutePath::new(path);
-//! assert_eq!(says(Access::Write(path("/work/app/src/lib.rs")?)), "allowed: the writable root /work/app holds it");
+//! assert_eq!(says(Access::Write(path("/srv/app/src/lib.rs")?)), "allowed: the writable root /srv/app holds it");
 //! assert_eq!(
 //!     says(Access::Read(path("/home/dev/.ssh/id_ed25519")?)),
 //!     "denied: /home/dev/.ssh is a secret; a grant to read /home/dev/.ssh/id_ed25519 would allow it",

@@ -16,8 +16,8 @@ use crate::raw_path::RawPath;
 /// use palisade_policy::AbsolutePath;
 ///
 /// # if cfg!(unix) {
-/// assert_eq!(AbsolutePath::new("/work//app/./src/")?.to_string(), "/work/app/src");
-/// assert!(AbsolutePath::new("/work/../etc").is_err());
+/// assert_eq!(AbsolutePath::new("/srv//app/./src/")?.to_string(), "/srv/app/src");
+/// assert!(AbsolutePath::new("/srv/../etc").is_err());
 /// # }
 /// # Ok::<(), palisade_policy::PathError>(())
 /// ```
@@ -122,9 +122,8 @@ impl RelativePath {
         Ok(Self(normal))
     }
 
-    /// A path known when the program was written.
+    /// A path known when the program was written, in its normal form: the tests of the constants check it.
     pub(crate) fn constant(path: &'static str) -> Self {
-        debug_assert_eq!(Self::new(path).ok(), Some(Self(PathBuf::from(path))));
         Self(PathBuf::from(path))
     }
 

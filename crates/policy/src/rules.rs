@@ -169,3 +169,15 @@ impl LocalAccess {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_in_its_normal_form() {
+        for name in PathRules::DEFAULT_PROTECTED {
+            assert_eq!(RelativePath::new(name), Ok(RelativePath::constant(name)));
+        }
+    }
+}

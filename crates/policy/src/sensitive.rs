@@ -194,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn every_constant_is_in_its_normal_form() {
+        for below in [CREDENTIALS, AGENTS, HISTORIES, LINUX, MACOS, WINDOWS].concat() {
+            let text = format!("~/{below}");
+            assert_eq!(PathSpec::parse(&text), Ok(PathSpec::home(below)), "{below}");
+        }
+        for path in ROOT_ONLY {
+            assert!(PathSpec::parse(path).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
     fn root_gets_the_system_secrets_too() {
         let user = SensitivePath::defaults(&HostFacts::new(Os::Linux).with_uid(1000));
         let root = SensitivePath::defaults(&HostFacts::new(Os::Linux).with_uid(0));

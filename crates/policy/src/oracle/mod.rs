@@ -20,15 +20,15 @@ impl ResolvedPolicy {
     /// use palisade_policy::{Access, AbsolutePath, CanonicalSandboxPolicy, HostFacts, Os, PolicyContext, WorkspaceRoot};
     ///
     /// # if cfg!(unix) {
-    /// let cwd = WorkspaceRoot::new("/work/app")?;
+    /// let cwd = WorkspaceRoot::new("/srv/app")?;
     /// let facts = HostFacts::new(Os::Linux).with_home(AbsolutePath::new("/home/dev")?);
     /// let policy = CanonicalSandboxPolicy::workspace_write([cwd.clone()])
     ///     .resolve(&PolicyContext::new(facts, cwd))?;
     ///
-    /// let verdict = policy.permits(&Access::Create(AbsolutePath::new("/work/app/.git/hooks/pre-commit")?));
+    /// let verdict = policy.permits(&Access::Create(AbsolutePath::new("/srv/app/.git/hooks/pre-commit")?));
     /// assert_eq!(
     ///     verdict.to_string(),
-    ///     "denied: /work/app/.git is protected; a grant to write the git directory would allow it",
+    ///     "denied: /srv/app/.git is protected; a grant to write the git directory would allow it",
     /// );
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -120,7 +120,7 @@ fn limits_that_cannot_be_counted_are_named() {
     assert!(error(json).contains("`timeout_secs`: 18446744073709551615 is more than"));
     assert!(error(r#"{"type":"read_only","limits_override":{"max_pids":-1}}"#).contains("-1"));
     let limits = ResourceLimits::default().with_memory_mb(u64::MAX >> 20);
-    let error = CanonicalSandboxPolicy::workspace_write_with_limits([root("/work/app")], limits)
+    let error = CanonicalSandboxPolicy::workspace_write_with_limits([root("/srv/app")], limits)
         .resolve(&context())
         .unwrap_err();
     assert_eq!(error.field(), "max_memory_mb");
@@ -132,7 +132,7 @@ fn a_root_that_holds_the_home_is_refused_at_its_field_unless_allowed() {
     for (policy, cwd, field) in [
         (
             CanonicalSandboxPolicy::workspace_write([root("/data"), root("/home")]),
-            "/work/app",
+            "/srv/app",
             "writable_roots[1]",
         ),
         (
@@ -145,7 +145,7 @@ fn a_root_that_holds_the_home_is_refused_at_its_field_unless_allowed() {
                 palisade_policy::PathRules::default()
                     .with_reopened([palisade_policy::Reopened::write(abs("/home/dev"))]),
             ),
-            "/work/app",
+            "/srv/app",
             "paths.reopened[0]",
         ),
     ] {
@@ -162,15 +162,15 @@ fn a_root_that_holds_the_home_is_refused_at_its_field_unless_allowed() {
     let tmpdir = facts().with_tmpdir(abs("/"));
     let error = workspace()
         .with_host_tmp(true, false)
-        .resolve(&PolicyContext::new(tmpdir, root("/work/app")))
+        .resolve(&PolicyContext::new(tmpdir, root("/srv/app")))
         .unwrap_err();
     assert_eq!(error.field(), "TMPDIR");
 }
 
 #[test]
 fn a_root_in_a_guarded_place_is_refused() {
-    for path in ["/home/dev/.ssh/x", "/work/app/.git/x"] {
-        let error = CanonicalSandboxPolicy::workspace_write([root("/work/app"), root(path)])
+    for path in ["/home/dev/.ssh/x", "/srv/app/.git/x"] {
+        let error = CanonicalSandboxPolicy::workspace_write([root("/srv/app"), root(path)])
             .resolve(&context())
             .unwrap_err();
         let PolicyProblem::Path(problem) = error.problem() else {
@@ -185,12 +185,12 @@ fn a_root_in_a_guarded_place_is_refused() {
 
 #[test]
 fn an_unknown_home_is_not_a_missing_guard() {
-    let context = PolicyContext::new(HostFacts::new(Os::Linux), root("/work/app"));
+    let context = PolicyContext::new(HostFacts::new(Os::Linux), root("/srv/app"));
     let error = workspace().resolve(&context).unwrap_err();
     assert_eq!(error.field(), "sensitive_paths[0]");
     assert!(error.to_string().contains("home directory is not known"));
     let rules = palisade_policy::PathRules::default().with_deny_read([spec("~/x")]);
-    let policy = CanonicalSandboxPolicy::workspace_write_no_sensitive_blocking([root("/work/app")]);
+    let policy = CanonicalSandboxPolicy::workspace_write_no_sensitive_blocking([root("/srv/app")]);
     assert!(policy.resolve(&context).is_ok());
     assert_eq!(
         policy
@@ -214,7 +214,7 @@ fn left_out_fields_mean_the_constructors() {
         CanonicalSandboxPolicy::read_only_with_full_network()
     );
     assert_eq!(
-        read(r#"{"type":"workspace_write","writable_roots":["/work/app","/work/app/"]}"#),
+        read(r#"{"type":"workspace_write","writable_roots":["/srv/app","/srv/app/"]}"#),
         workspace()
     );
     assert!(read(r#"{"type":"workspace_write","network_access":true}"#).has_full_network());

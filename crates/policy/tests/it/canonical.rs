@@ -23,9 +23,9 @@ fn the_default_is_read_only() {
 fn an_empty_allowlist_is_never_open() {
     for policy in [
         CanonicalSandboxPolicy::read_only_with_network([]),
-        CanonicalSandboxPolicy::workspace_write_with_network([root("/work/app")], []),
+        CanonicalSandboxPolicy::workspace_write_with_network([root("/srv/app")], []),
         CanonicalSandboxPolicy::workspace_write_full(
-            [root("/work/app")],
+            [root("/srv/app")],
             [],
             None,
             ResourceLimits::default(),
@@ -43,7 +43,7 @@ fn full_network_comes_only_from_the_full_network_constructors() {
     let limits = ResourceLimits::default();
     let full = |list: Vec<NetworkAllowlistEntry>| {
         CanonicalSandboxPolicy::workspace_write_full(
-            [root("/work/app")],
+            [root("/srv/app")],
             list,
             None,
             limits,
@@ -84,7 +84,7 @@ fn workspace_write_has_the_documented_defaults() {
 
 #[test]
 fn the_other_constructors_change_one_thing() {
-    let roots = || [root("/work/app")];
+    let roots = || [root("/srv/app")];
     let secrets = SensitivePath::new("~/.secret").unwrap();
     let with =
         CanonicalSandboxPolicy::workspace_write_with_sensitive_paths(roots(), [secrets.clone()]);
@@ -157,18 +157,18 @@ fn secrets_are_the_defaults_unless_said_otherwise() {
 #[test]
 fn writable_roots_are_the_configured_ones_the_cwd_and_host_tmp_if_asked() {
     let facts = facts().with_tmpdir(abs("/var/tmp/dev"));
-    let cwd = root("/work/app");
+    let cwd = root("/srv/app");
     let policy = CanonicalSandboxPolicy::workspace_write([root("/data")]);
     assert_eq!(
         policy.writable_roots(&cwd, &facts),
-        [abs("/data"), abs("/work/app")]
+        [abs("/data"), abs("/srv/app")]
     );
     let tmp = policy.with_host_tmp(true, true);
     assert_eq!(
         tmp.writable_roots(&cwd, &facts),
         [
             abs("/data"),
-            abs("/work/app"),
+            abs("/srv/app"),
             abs("/var/tmp/dev"),
             abs("/tmp")
         ]
@@ -182,17 +182,17 @@ fn writable_roots_are_the_configured_ones_the_cwd_and_host_tmp_if_asked() {
 #[test]
 fn equal_and_nested_roots_are_merged_and_keep_their_protection() {
     let policy = CanonicalSandboxPolicy::workspace_write([
-        root("/work/app"),
-        root("/work/app/"),
-        root("/work/app/sub"),
+        root("/srv/app"),
+        root("/srv/app/"),
+        root("/srv/app/sub"),
     ]);
     let resolved = policy.resolve(&context()).unwrap();
     let [only] = resolved.roots() else {
         panic!("{:?}", resolved.roots());
     };
-    assert_eq!(only.root, abs("/work/app"));
-    assert!(only.protected.contains(&abs("/work/app/.git")));
-    assert!(only.protected.contains(&abs("/work/app/sub/.git")));
+    assert_eq!(only.root, abs("/srv/app"));
+    assert!(only.protected.contains(&abs("/srv/app/.git")));
+    assert!(only.protected.contains(&abs("/srv/app/sub/.git")));
 }
 
 #[test]

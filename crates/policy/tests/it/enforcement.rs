@@ -91,7 +91,7 @@ fn a_policy_asks_for_what_it_says() {
 #[test]
 fn limits_refuse_only_if_they_are_required() {
     let policy =
-        |limits| CanonicalSandboxPolicy::workspace_write_with_limits([root("/work/app")], limits);
+        |limits| CanonicalSandboxPolicy::workspace_write_with_limits([root("/srv/app")], limits);
     let limits = ResourceLimits::unlimited().with_memory_mb(100);
     assert!(
         lowered(&policy(limits), everything())

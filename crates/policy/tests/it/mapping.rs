@@ -8,7 +8,7 @@ use palisade_policy::{
 use crate::support::root;
 
 fn map(mode: SandboxMode, network: NetworkAccess) -> CanonicalSandboxPolicy {
-    SandboxPolicy::new(mode, network).to_canonical_policy(&root("/work/app"))
+    SandboxPolicy::new(mode, network).to_canonical_policy(&root("/srv/app"))
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn read_only_full_maps_to_full_network() {
 fn workspace_write_restricted_maps_to_the_workspace() {
     assert_eq!(
         map(SandboxMode::WorkspaceWrite, NetworkAccess::Restricted),
-        CanonicalSandboxPolicy::workspace_write([root("/work/app")])
+        CanonicalSandboxPolicy::workspace_write([root("/srv/app")])
     );
 }
 
@@ -60,7 +60,7 @@ fn workspace_write_restricted_maps_to_the_workspace() {
 fn workspace_write_limited_without_a_list_maps_like_restricted() {
     assert_eq!(
         map(SandboxMode::WorkspaceWrite, NetworkAccess::Limited),
-        CanonicalSandboxPolicy::workspace_write([root("/work/app")])
+        CanonicalSandboxPolicy::workspace_write([root("/srv/app")])
     );
 }
 
@@ -69,7 +69,7 @@ fn workspace_write_full_maps_to_sockets_without_a_list() {
     assert_eq!(
         map(SandboxMode::WorkspaceWrite, NetworkAccess::Full),
         CanonicalSandboxPolicy::workspace_write_full(
-            [root("/work/app")],
+            [root("/srv/app")],
             [],
             None,
             ResourceLimits::default(),

@@ -36,22 +36,22 @@ fn rename(from: &str, to: &str) -> Access {
 fn a_workspace_is_written_and_nothing_else() {
     let policy = workspace();
     for (access, expected) in [
-        (Access::Write(abs("/work/app/src/lib.rs")), HOST),
-        (Access::Create(abs("/work/app/new")), HOST),
-        (Access::Delete(abs("/work/app/old")), HOST),
-        (rename("/work/app/a", "/work/app/b"), HOST),
+        (Access::Write(abs("/srv/app/src/lib.rs")), HOST),
+        (Access::Create(abs("/srv/app/new")), HOST),
+        (Access::Delete(abs("/srv/app/old")), HOST),
+        (rename("/srv/app/a", "/srv/app/b"), HOST),
         (Access::Read(abs("/etc/passwd")), HOST),
         (Access::Execute(abs("/usr/bin/git")), HOST),
         (Access::Write(abs("/dev/null")), HOST),
         (Access::Write(abs("/etc/passwd")), DENIED),
-        (Access::Create(abs("/work/other")), DENIED),
+        (Access::Create(abs("/srv/other")), DENIED),
         (Access::Delete(abs("/dev/null")), DENIED),
-        (Access::Delete(abs("/work/app")), DENIED),
-        (rename("/work/app", "/work/app2"), DENIED),
-        (rename("/work/app/a", "/work/a"), DENIED),
-        (rename("/work/a", "/work/app/a"), DENIED),
+        (Access::Delete(abs("/srv/app")), DENIED),
+        (rename("/srv/app", "/srv/app2"), DENIED),
+        (rename("/srv/app/a", "/srv/a"), DENIED),
+        (rename("/srv/a", "/srv/app/a"), DENIED),
         (Access::Write(abs("/tmp/x")), DENIED),
-        (Access::Write(abs("/work/application")), DENIED),
+        (Access::Write(abs("/srv/application")), DENIED),
     ] {
         check(&policy, &context(), &access, expected);
     }
@@ -64,35 +64,35 @@ fn protected_paths_hold_while_missing_and_against_moves_of_what_holds_them() {
     );
     let policy = workspace().with_paths(rules);
     for access in [
-        Access::Write(abs("/work/app/.git/config")),
-        Access::Create(abs("/work/app/.git")),
-        Access::Delete(abs("/work/app/.git")),
-        rename("/work/app/.git", "/work/app/git"),
-        rename("/work/app/evil", "/work/app/.git"),
-        Access::Create(abs("/work/app/conf/agents/x")),
-        rename("/work/app/conf", "/work/app/conf2"),
-        rename("/work/app/evil", "/work/app/conf"),
-        Access::Delete(abs("/work/app/conf")),
-        Access::Create(abs("/work/app/conf")),
+        Access::Write(abs("/srv/app/.git/config")),
+        Access::Create(abs("/srv/app/.git")),
+        Access::Delete(abs("/srv/app/.git")),
+        rename("/srv/app/.git", "/srv/app/git"),
+        rename("/srv/app/evil", "/srv/app/.git"),
+        Access::Create(abs("/srv/app/conf/agents/x")),
+        rename("/srv/app/conf", "/srv/app/conf2"),
+        rename("/srv/app/evil", "/srv/app/conf"),
+        Access::Delete(abs("/srv/app/conf")),
+        Access::Create(abs("/srv/app/conf")),
     ] {
         check(&policy, &context(), &access, DENIED);
     }
     check(
         &policy,
         &context(),
-        &Access::Read(abs("/work/app/.git/config")),
+        &Access::Read(abs("/srv/app/.git/config")),
         HOST,
     );
     check(
         &policy,
         &context(),
-        &Access::Create(abs("/work/app/conf/other")),
+        &Access::Create(abs("/srv/app/conf/other")),
         HOST,
     );
     check(
         &policy,
         &context(),
-        &Access::Write(abs("/work/app/.github/x")),
+        &Access::Write(abs("/srv/app/.github/x")),
         HOST,
     );
 }
@@ -107,13 +107,13 @@ fn secrets_are_neither_read_nor_written_nor_moved() {
     ] {
         check(&policy, &context(), &access, DENIED);
     }
-    let secrets = [SensitivePath::new("/work/app/vault/key").unwrap()];
+    let secrets = [SensitivePath::new("/srv/app/vault/key").unwrap()];
     let policy =
-        CanonicalSandboxPolicy::workspace_write_with_sensitive_paths([root("/work/app")], secrets);
+        CanonicalSandboxPolicy::workspace_write_with_sensitive_paths([root("/srv/app")], secrets);
     for access in [
-        Access::Read(abs("/work/app/vault/key")),
-        rename("/work/app/vault/key", "/work/app/key"),
-        rename("/work/app/vault", "/work/app/open"),
+        Access::Read(abs("/srv/app/vault/key")),
+        rename("/srv/app/vault/key", "/srv/app/key"),
+        rename("/srv/app/vault", "/srv/app/open"),
     ] {
         check(&policy, &context(), &access, DENIED);
     }
@@ -121,20 +121,20 @@ fn secrets_are_neither_read_nor_written_nor_moved() {
 
 #[test]
 fn what_may_be_written_but_not_read_cannot_be_moved_to_where_it_is_read() {
-    let mut secret = SensitivePath::new("/work/app/key").unwrap();
+    let mut secret = SensitivePath::new("/srv/app/key").unwrap();
     secret.block_write = false;
     let policy =
-        CanonicalSandboxPolicy::workspace_write_with_sensitive_paths([root("/work/app")], [secret]);
+        CanonicalSandboxPolicy::workspace_write_with_sensitive_paths([root("/srv/app")], [secret]);
     check(
         &policy,
         &context(),
-        &Access::Write(abs("/work/app/key")),
+        &Access::Write(abs("/srv/app/key")),
         HOST,
     );
     check(
         &policy,
         &context(),
-        &rename("/work/app/key", "/work/app/open"),
+        &rename("/srv/app/key", "/srv/app/open"),
         DENIED,
     );
 }
@@ -142,34 +142,34 @@ fn what_may_be_written_but_not_read_cannot_be_moved_to_where_it_is_read() {
 #[test]
 fn a_secret_that_is_named_and_not_blocked_is_reopened() {
     let secrets =
-        ["/work/app/s", "/work/app/s/deep/worse"].map(|path| SensitivePath::new(path).unwrap());
-    let open = SensitivePath::write_only("/work/app/s/deep").unwrap();
+        ["/srv/app/s", "/srv/app/s/deep/worse"].map(|path| SensitivePath::new(path).unwrap());
+    let open = SensitivePath::write_only("/srv/app/s/deep").unwrap();
     let policy = CanonicalSandboxPolicy::workspace_write_with_sensitive_paths(
-        [root("/work/app")],
+        [root("/srv/app")],
         secrets.into_iter().chain([open]),
     );
     check(
         &policy,
         &context(),
-        &Access::Read(abs("/work/app/s/x")),
+        &Access::Read(abs("/srv/app/s/x")),
         DENIED,
     );
     check(
         &policy,
         &context(),
-        &Access::Read(abs("/work/app/s/deep/x")),
+        &Access::Read(abs("/srv/app/s/deep/x")),
         HOST,
     );
     check(
         &policy,
         &context(),
-        &Access::Write(abs("/work/app/s/deep/x")),
+        &Access::Write(abs("/srv/app/s/deep/x")),
         DENIED,
     );
     check(
         &policy,
         &context(),
-        &Access::Read(abs("/work/app/s/deep/worse")),
+        &Access::Read(abs("/srv/app/s/deep/worse")),
         DENIED,
     );
 }
@@ -177,18 +177,18 @@ fn a_secret_that_is_named_and_not_blocked_is_reopened() {
 #[test]
 fn at_equal_specificity_a_denial_wins() {
     let both = [
-        SensitivePath::write_only("/work/app/s").unwrap(),
-        SensitivePath::new("/work/app/s").unwrap(),
+        SensitivePath::write_only("/srv/app/s").unwrap(),
+        SensitivePath::new("/srv/app/s").unwrap(),
     ];
     for secrets in [both.clone(), [both[1].clone(), both[0].clone()]] {
         let policy = CanonicalSandboxPolicy::workspace_write_with_sensitive_paths(
-            [root("/work/app")],
+            [root("/srv/app")],
             secrets,
         );
         check(
             &policy,
             &context(),
-            &Access::Read(abs("/work/app/s")),
+            &Access::Read(abs("/srv/app/s")),
             DENIED,
         );
     }
@@ -201,24 +201,24 @@ fn at_equal_specificity_a_denial_wins() {
 fn a_root_reopens_a_read_only_path_above_it_but_never_a_guard() {
     let rules = PathRules::default().with_read_only([spec("vendor")]);
     let policy =
-        CanonicalSandboxPolicy::workspace_write([root("/work/app"), root("/work/app/vendor/mine")])
+        CanonicalSandboxPolicy::workspace_write([root("/srv/app"), root("/srv/app/vendor/mine")])
             .with_paths(rules);
     check(
         &policy,
         &context(),
-        &Access::Write(abs("/work/app/vendor/x")),
+        &Access::Write(abs("/srv/app/vendor/x")),
         DENIED,
     );
     check(
         &policy,
         &context(),
-        &Access::Write(abs("/work/app/vendor/mine/x")),
+        &Access::Write(abs("/srv/app/vendor/mine/x")),
         HOST,
     );
     check(
         &policy,
         &context(),
-        &Access::Delete(abs("/work/app/vendor")),
+        &Access::Delete(abs("/srv/app/vendor")),
         DENIED,
     );
 }
@@ -228,11 +228,11 @@ fn globs_guard_what_they_match_and_what_is_below() {
     let rules = PathRules::default().with_deny_read([spec("**/.env*")]);
     let policy = workspace().with_paths(rules);
     for (path, expected) in [
-        ("/work/app/.env", DENIED),
-        ("/work/app/a/b/.env.local", DENIED),
-        ("/work/app/.envs/x", DENIED),
-        ("/work/app/env", HOST),
-        ("/work/.env", HOST),
+        ("/srv/app/.env", DENIED),
+        ("/srv/app/a/b/.env.local", DENIED),
+        ("/srv/app/.envs/x", DENIED),
+        ("/srv/app/env", HOST),
+        ("/srv/.env", HOST),
     ] {
         check(&policy, &context(), &Access::Read(abs(path)), expected);
     }
@@ -242,22 +242,22 @@ fn globs_guard_what_they_match_and_what_is_below() {
 fn root_does_not_read_the_shadow_file() {
     let shadow = Access::Read(abs("/etc/shadow-"));
     check(&workspace(), &context(), &shadow, HOST);
-    let root_user = PolicyContext::new(facts().with_uid(0), root("/work/app"));
+    let root_user = PolicyContext::new(facts().with_uid(0), root("/srv/app"));
     check(&workspace(), &root_user, &shadow, DENIED);
 }
 
 #[test]
 fn case_counts_as_the_file_system_says() {
-    let git = Access::Write(abs("/work/app/.GIT/config"));
+    let git = Access::Write(abs("/srv/app/.GIT/config"));
     check(&workspace(), &context(), &git, HOST);
-    let folding = PolicyContext::new(facts().with_case(PathCase::Insensitive), root("/work/app"));
+    let folding = PolicyContext::new(facts().with_case(PathCase::Insensitive), root("/srv/app"));
     check(&workspace(), &folding, &git, DENIED);
     let rules = PathRules::default().with_deny_read([spec("**/SECRETÄ*")]);
     let policy = workspace().with_paths(rules);
     check(
         &policy,
         &folding,
-        &Access::Read(abs("/work/app/secretä.txt")),
+        &Access::Read(abs("/srv/app/secretä.txt")),
         DENIED,
     );
 }
@@ -331,7 +331,7 @@ fn a_workspace_below_tmp_is_the_hosts() {
 
 #[test]
 fn git_is_written_as_its_setting_says() {
-    let commit = Access::Create(abs("/work/app/.git/objects/x"));
+    let commit = Access::Create(abs("/srv/app/.git/objects/x"));
     let with = |git| workspace().with_paths(PathRules::default().with_git(git));
     check(
         &with(GitAccess::ReadOnly),
@@ -347,14 +347,14 @@ fn git_is_written_as_its_setting_says() {
     );
     check(&with(GitAccess::Commit), &context(), &commit, DENIED);
     check(&with(GitAccess::Full), &context(), &commit, HOST);
-    let git = Access::Delete(abs("/work/app/.git"));
+    let git = Access::Delete(abs("/srv/app/.git"));
     check(&with(GitAccess::Commit), &private_context(), &git, DENIED);
 }
 
 #[test]
 fn the_network_is_what_the_list_says() {
     let list = [NetworkAllowlistEntry::https("docs.example").unwrap()];
-    let limited = CanonicalSandboxPolicy::workspace_write_with_network([root("/work/app")], list);
+    let limited = CanonicalSandboxPolicy::workspace_write_with_network([root("/srv/app")], list);
     check(&limited, &context(), &connect("docs.example", 443), HOST);
     check(&limited, &context(), &connect("docs.example", 80), DENIED);
     check(&limited, &context(), &connect("other.example", 443), DENIED);
@@ -438,13 +438,13 @@ fn sockets_of_the_host_must_be_named() {
     check(
         &policy,
         &context(),
-        &unix("/work/app/host.sock", Peer::Host),
+        &unix("/srv/app/host.sock", Peer::Host),
         DENIED,
     );
     check(
         &policy,
         &context(),
-        &unix("/work/app/own.sock", Peer::Session),
+        &unix("/srv/app/own.sock", Peer::Session),
         PRIVATE,
     );
     check(
@@ -496,12 +496,12 @@ fn remedies_are_the_smallest_that_help() {
         Some(Grant::Write(abs("/data/out")))
     );
     assert_eq!(
-        remedy(&Access::Write(abs("/work/app/.vscode/x"))),
-        Some(Grant::Write(abs("/work/app/.vscode/x")))
+        remedy(&Access::Write(abs("/srv/app/.vscode/x"))),
+        Some(Grant::Write(abs("/srv/app/.vscode/x")))
     );
     assert_eq!(
-        remedy(&Access::Create(abs("/work/app/.vscode"))),
-        Some(Grant::Write(abs("/work/app/.vscode")))
+        remedy(&Access::Create(abs("/srv/app/.vscode"))),
+        Some(Grant::Write(abs("/srv/app/.vscode")))
     );
     assert_eq!(
         remedy(&connect("docs.example", 443)),
@@ -513,7 +513,7 @@ fn remedies_are_the_smallest_that_help() {
     // Nothing that a policy can say makes the root of the file system or the home directory writable.
     assert_eq!(remedy(&Access::Create(abs("/new"))), None);
     assert_eq!(remedy(&Access::Create(abs("/home/dev/new"))), None);
-    let commit = Access::Create(abs("/work/app/.git/x"));
+    let commit = Access::Create(abs("/srv/app/.git/x"));
     assert_eq!(remedy(&commit), Some(Grant::Git(GitAccess::Full)));
     let private = workspace().resolve(&private_context()).unwrap();
     assert_eq!(
@@ -537,7 +537,7 @@ fn a_grant_protects_what_it_opens_and_opens_what_it_names() {
     check(
         &policy,
         &context(),
-        &Access::Write(abs("/work/app/x")),
+        &Access::Write(abs("/srv/app/x")),
         DENIED,
     );
     let named = policy

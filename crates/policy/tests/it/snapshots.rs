@@ -15,7 +15,7 @@ fn every_mode_and_network_as_json() {
     for mode in SandboxMode::ALL {
         for network in NetworkAccess::ALL {
             let canonical =
-                SandboxPolicy::new(mode, network).to_canonical_policy(&root("/work/app"));
+                SandboxPolicy::new(mode, network).to_canonical_policy(&root("/srv/app"));
             let name = format!("mapping__{}__{}", mode.name(), network.name());
             insta::assert_json_snapshot!(name, canonical);
         }
@@ -24,7 +24,7 @@ fn every_mode_and_network_as_json() {
 
 #[test]
 fn every_preset_as_json() {
-    let roots = || [root("/work/app")];
+    let roots = || [root("/srv/app")];
     let list = || [NetworkAllowlistEntry::https("docs.example").unwrap()];
     let presets = [
         (
@@ -117,16 +117,16 @@ fn accesses() -> Vec<Access> {
     vec![
         Access::Read(abs("/etc/hosts")),
         Access::Read(abs("/home/dev/.ssh/id_ed25519")),
-        Access::Read(abs("/work/app/.env")),
-        Access::Write(abs("/work/app/src/lib.rs")),
-        Access::Create(abs("/work/app/.git/hooks/pre-commit")),
-        Access::Create(abs("/work/app/.vscode")),
+        Access::Read(abs("/srv/app/.env")),
+        Access::Write(abs("/srv/app/src/lib.rs")),
+        Access::Create(abs("/srv/app/.git/hooks/pre-commit")),
+        Access::Create(abs("/srv/app/.vscode")),
         Access::Create(abs("/home/dev/.bashrc")),
         Access::Create(abs("/tmp/out")),
-        Access::Delete(abs("/work/app")),
+        Access::Delete(abs("/srv/app")),
         Access::Rename {
-            from: abs("/work/app/a"),
-            to: abs("/work/app/b"),
+            from: abs("/srv/app/a"),
+            to: abs("/srv/app/b"),
         },
         Access::Execute(abs("/usr/bin/git")),
         connect("docs.example", 443),
@@ -146,7 +146,7 @@ fn what_a_policy_means_on_a_host() {
         )
         .with_local(LocalAccess::default().with_loopback(LoopbackAccess::Host))
         .with_host_tmp(true, false);
-    let tmpdir = PolicyContext::new(facts().with_tmpdir(abs("/var/tmp/dev")), root("/work/app"));
+    let tmpdir = PolicyContext::new(facts().with_tmpdir(abs("/var/tmp/dev")), root("/srv/app"));
     for (name, policy, context) in [
         (
             "read_only",

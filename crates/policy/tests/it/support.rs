@@ -30,9 +30,9 @@ pub(crate) fn facts() -> HostFacts {
         .with_uid(1000)
 }
 
-/// The workspace `/work/app` on a host where the session owns nothing.
+/// The workspace `/srv/app` on a host where the session owns nothing.
 pub(crate) fn context() -> PolicyContext {
-    PolicyContext::new(facts(), root("/work/app"))
+    PolicyContext::new(facts(), root("/srv/app"))
 }
 
 /// The same on a host with the strongest tier.
@@ -41,7 +41,7 @@ pub(crate) fn private_context() -> PolicyContext {
 }
 
 pub(crate) fn workspace() -> CanonicalSandboxPolicy {
-    CanonicalSandboxPolicy::workspace_write([root("/work/app")])
+    CanonicalSandboxPolicy::workspace_write([root("/srv/app")])
 }
 
 pub(crate) fn resolved(policy: &CanonicalSandboxPolicy) -> ResolvedPolicy {
@@ -59,12 +59,12 @@ pub(crate) fn connect(name: &str, port: u16) -> Access {
 /// Few names, so that random paths meet each other.
 pub(crate) fn any_path() -> impl Strategy<Value = AbsolutePath> {
     let name = prop::sample::select(vec![
-        "work", "app", "a", "b", ".git", ".ssh", "tmp", "home", "dev", ".vscode",
+        "srv", "app", "a", "b", ".git", ".ssh", "tmp", "home", "dev", ".vscode",
     ]);
     let start = prop::sample::select(vec![
         "/",
-        "/work/app",
-        "/work",
+        "/srv/app",
+        "/srv",
         "/tmp",
         "/home/dev",
         "/dev/shm",
@@ -82,7 +82,7 @@ pub(crate) fn any_root() -> impl Strategy<Value = WorkspaceRoot> {
 fn any_spec() -> impl Strategy<Value = PathSpec> {
     prop_oneof![
         4 => any_path().prop_map(PathSpec::from),
-        1 => prop::sample::select(vec!["**/.git", "a/*", "~/.ssh", "~/*/b", "b", "/work/**/a", ".s*"])
+        1 => prop::sample::select(vec!["**/.git", "a/*", "~/.ssh", "~/*/b", "b", "/srv/**/a", ".s*"])
             .prop_map(spec),
     ]
 }

@@ -1,0 +1,104 @@
+//! Running other programs and keeping what they say, in the order in which they said it.
+
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::ci::Outcome;
+
+pub(crate) struct Captured {
+    /// What a person would type to see the same.
+    pub(crate) command_line: String,
+    pub(crate) success: bool,
+    /// Standard output and standard error, interleaved.
+    pub(crate) text: String,
+}
+
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // Output is searched for phrases; colours would split them.
+    command.env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+pub(crate) fn capture(mut command: Command) -> Result<Captured> {
+    let command_line = describe(&command);
+    let (mut reader, writer) = io::pipe().context("cannot create a pipe")?;
+    command
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone().context("cannot share a pipe")?)
+        .stderr(writer);
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot start `{command_line}`"))?;
+    // The command still holds the writing ends; reading would never end.
+    drop(command);
+    let mut bytes = Vec::new();
+    reader
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read from `{command_line}`"))?;
+    let status = child
+        .wait()
+        .with_context(|| format!("cannot wait for `{command_line}`"))?;
+    Ok(Captured {
+        command_line,
+        success: status.success(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+    })
+}
+
+/// Runs all commands, also after one has failed. The outcome holds the output of those that failed.
+pub(crate) fn run_each(commands: impl IntoIterator<Item = Command>) -> Result<Outcome> {
+    let mut failures = String::new();
+    for command in commands {
+        let captured = capture(command)?;
+        if !captured.success {
+            failures.push_str(&captured.report());
+        }
+    }
+    Ok(Outcome::failed_if_any(failures))
+}
+
+impl Captured {
+    pub(crate) fn report(&self) -> String {
+        format!("$ {}\n{}\n", self.command_line, self.text.trim_end())
+    }
+}
+
+fn describe(command: &Command) -> String {
+    let program = std::path::Path::new(command.get_program());
+    let name = program.file_stem().unwrap_or(command.get_program());
+    let mut line = name.to_string_lossy().into_owned();
+    for arg in command.get_args() {
+        line.push(' ');
+        line.push_str(&arg.to_string_lossy());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_command_is_named_with_its_output() {
+        let mut command = cargo();
+        command.arg("no-such-subcommand");
+        let outcome = run_each([command]).unwrap();
+        let Outcome::Failed(text) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert!(
+            text.starts_with("$ cargo no-such-subcommand\nerror: no such command"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_passing_command_says_nothing() {
+        let mut command = cargo();
+        command.arg("--version");
+        assert_eq!(run_each([command]).unwrap(), Outcome::passed());
+    }
+}
