@@ -117,7 +117,7 @@ impl PathRules {
 impl Default for PathRules {
     fn default() -> Self {
         Self {
-            protected: Self::DEFAULT_PROTECTED.map(RelativePath::constant).to_vec(),
+            protected: Vec::from(Self::DEFAULT_PROTECTED.map(RelativePath::constant)),
             deny_read: Vec::new(),
             read_only: Vec::new(),
             git: GitAccess::ReadOnly,
