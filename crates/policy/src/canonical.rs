@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::HostFacts;
+use crate::host::{HostFacts, Os};
 use crate::limits::ResourceLimits;
 use crate::network::NetworkAllowlistEntry;
 use crate::paths::{AbsolutePath, WorkspaceRoot};
@@ -333,8 +333,13 @@ impl CanonicalSandboxPolicy {
         let tmpdir = (!exclude_tmpdir_env_var)
             .then(|| facts.tmpdir.clone())
             .flatten();
+        // On macOS `/tmp` is a link, and paths are judged resolved; Windows has no such directory.
+        let slash_tmp = match facts.os {
+            Os::Macos => "/private/tmp",
+            Os::Linux | Os::Windows => "/tmp",
+        };
         let slash_tmp = (!exclude_slash_tmp)
-            .then(|| AbsolutePath::new("/tmp").ok())
+            .then(|| AbsolutePath::new(slash_tmp).ok())
             .flatten();
         unique(
             writable_roots

@@ -1,8 +1,8 @@
 //! Constructors and queries of the canonical policy.
 
 use palisade_policy::{
-    CanonicalSandboxPolicy, NetworkAllowlistEntry, NetworkScope, ResourceLimits, SeccompProfile,
-    SensitivePath,
+    CanonicalSandboxPolicy, HostFacts, NetworkAllowlistEntry, NetworkScope, Os, ResourceLimits,
+    SeccompProfile, SensitivePath,
 };
 
 use crate::support::{abs, context, facts, root, workspace};
@@ -177,6 +177,11 @@ fn writable_roots_are_the_configured_ones_the_cwd_and_host_tmp_if_asked() {
         CanonicalSandboxPolicy::read_only().writable_roots(&cwd, &facts),
         []
     );
+    let macos = HostFacts::new(Os::Macos);
+    let roots = workspace()
+        .with_host_tmp(false, true)
+        .writable_roots(&cwd, &macos);
+    assert_eq!(roots, [abs("/srv/app"), abs("/private/tmp")]);
 }
 
 #[test]
