@@ -1,76 +1,180 @@
 //! The oracle: any policy that resolves answers any access without panicking, and its remedies help.
+//!
+//! Names come from a small alphabet, so that random paths meet each other.
 #![no_main]
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use palisade_policy::{
-    AbsolutePath, Access, CanonicalSandboxPolicy, HostFacts, HostName, Os, Peer, PolicyContext,
-    PrivatePlaces, Protocol, UnixAddress, WorkspaceRoot,
+    AbsolutePath, Access, CanonicalSandboxPolicy, GitAccess, Grant, HostFacts, HostName,
+    LoopbackAccess, Os, PathCase, PathRules, PathSpec, Peer, PolicyContext, PrivatePlaces,
+    Protocol, Reopened, SensitivePath, UnixAddress, WorkspaceRoot,
 };
 
+const NAMES: [&str; 12] = [
+    "srv", "app", "a", "A", "b", ".git", ".ssh", "tmp", "home", "dev", "**", "*b?",
+];
+
 #[derive(Arbitrary, Debug)]
-struct Input<'a> {
-    policy: &'a str,
-    cwd: &'a str,
-    private: bool,
-    what: u8,
-    first: &'a str,
-    second: &'a str,
-    port: u16,
+struct Path(Vec<u8>);
+
+impl Path {
+    fn text(&self) -> String {
+        let names = self
+            .0
+            .iter()
+            .take(6)
+            .map(|name| NAMES[usize::from(*name) % NAMES.len()]);
+        names.fold(String::new(), |path, name| path + "/" + name)
+    }
+
+    fn absolute(&self) -> Option<AbsolutePath> {
+        AbsolutePath::new(self.text()).ok()
+    }
 }
 
-impl Input<'_> {
+#[derive(Arbitrary, Debug)]
+enum What {
+    Read(Path),
+    Write(Path),
+    Create(Path),
+    Delete(Path),
+    Rename(Path, Path),
+    Execute(Path),
+    Connect(String, u16, bool),
+    Bind(String, u16),
+    Unix(Path, bool),
+}
+
+impl What {
     fn access(&self) -> Option<Access> {
-        let first = || AbsolutePath::new(self.first).ok();
-        Some(match self.what % 9 {
-            0 => Access::Read(first()?),
-            1 => Access::Write(first()?),
-            2 => Access::Create(first()?),
-            3 => Access::Delete(first()?),
-            4 => Access::Rename {
-                from: first()?,
-                to: AbsolutePath::new(self.second).ok()?,
+        let host = |name: &str| HostName::parse(name).ok();
+        Some(match self {
+            Self::Read(path) => Access::Read(path.absolute()?),
+            Self::Write(path) => Access::Write(path.absolute()?),
+            Self::Create(path) => Access::Create(path.absolute()?),
+            Self::Delete(path) => Access::Delete(path.absolute()?),
+            Self::Rename(from, to) => Access::Rename {
+                from: from.absolute()?,
+                to: to.absolute()?,
             },
-            5 => Access::Execute(first()?),
-            6 => Access::Connect {
-                host: HostName::parse(self.first).ok()?,
-                port: self.port,
-                protocol: Protocol::Tcp,
+            Self::Execute(path) => Access::Execute(path.absolute()?),
+            Self::Connect(name, port, udp) => Access::Connect {
+                host: host(name)?,
+                port: *port,
+                protocol: if *udp { Protocol::Udp } else { Protocol::Tcp },
             },
-            7 => Access::Bind {
-                host: HostName::parse(self.first).ok()?,
-                port: self.port,
+            Self::Bind(name, port) => Access::Bind {
+                host: host(name)?,
+                port: *port,
             },
-            _ => Access::Unix {
-                address: UnixAddress::Path(first()?),
-                peer: Peer::Host,
+            Self::Unix(path, host) => Access::Unix {
+                address: UnixAddress::Path(path.absolute()?),
+                peer: if *host { Peer::Host } else { Peer::Session },
             },
         })
     }
 }
 
-fuzz_target!(|input: Input<'_>| {
-    let Ok(policy) = serde_json::from_str::<CanonicalSandboxPolicy>(input.policy) else {
-        return;
-    };
-    let (Ok(cwd), Some(access)) = (WorkspaceRoot::new(input.cwd), input.access()) else {
-        return;
-    };
-    let home = AbsolutePath::new("/home/dev").expect("a constant");
-    let mut context = PolicyContext::new(HostFacts::new(Os::Linux).with_home(home), cwd);
-    if input.private {
-        context = context.with_private(PrivatePlaces::all());
+#[derive(Arbitrary, Debug)]
+struct Input {
+    writes: bool,
+    roots: Vec<Path>,
+    secrets: Vec<(Path, bool, bool)>,
+    denied: Vec<Path>,
+    read_only: Vec<Path>,
+    reopened: Vec<(Path, bool)>,
+    git: u8,
+    loopback: u8,
+    host_tmp: bool,
+    cwd: Path,
+    private: bool,
+    folds_case: bool,
+    what: What,
+}
+
+impl Input {
+    fn policy(&self) -> Option<CanonicalSandboxPolicy> {
+        let spec = |path: &Path| PathSpec::parse(&path.text()).ok();
+        let rules = PathRules::default()
+            .with_deny_read(self.denied.iter().filter_map(spec))
+            .with_read_only(self.read_only.iter().filter_map(spec))
+            .with_git(
+                [GitAccess::ReadOnly, GitAccess::Commit, GitAccess::Full]
+                    [usize::from(self.git % 3)],
+            )
+            .with_reopened(self.reopened.iter().filter_map(|(path, write)| {
+                let path = path.absolute()?;
+                Some(if *write {
+                    Reopened::write(path)
+                } else {
+                    Reopened::read(path)
+                })
+            }));
+        let policy = if self.writes {
+            let roots = self
+                .roots
+                .iter()
+                .filter_map(|path| WorkspaceRoot::new(path.text()).ok());
+            let secrets = self.secrets.iter().filter_map(|(path, read, write)| {
+                let mut secret = SensitivePath::blocking(spec(path)?);
+                secret.block_read = *read;
+                secret.block_write = *write;
+                Some(secret)
+            });
+            CanonicalSandboxPolicy::workspace_write_with_sensitive_paths(roots, secrets)
+                .with_host_tmp(false, self.host_tmp)
+        } else {
+            CanonicalSandboxPolicy::read_only()
+        };
+        let loopback = [
+            LoopbackAccess::Private,
+            LoopbackAccess::Host,
+            LoopbackAccess::Off,
+        ];
+        let local = palisade_policy::LocalAccess::default()
+            .with_loopback(loopback[usize::from(self.loopback % 3)]);
+        Some(policy.with_paths(rules).with_local(local))
     }
+
+    fn context(&self) -> Option<PolicyContext> {
+        let home = AbsolutePath::new("/home/dev").ok()?;
+        let mut facts = HostFacts::new(Os::Linux).with_home(home);
+        if self.folds_case {
+            facts = facts.with_case(PathCase::Insensitive);
+        }
+        let context = PolicyContext::new(facts, WorkspaceRoot::new(self.cwd.text()).ok()?);
+        Some(if self.private {
+            context.with_private(PrivatePlaces::all())
+        } else {
+            context
+        })
+    }
+}
+
+fuzz_target!(|input: Input| {
+    let (Some(policy), Some(context), Some(access)) =
+        (input.policy(), input.context(), input.what.access())
+    else {
+        return;
+    };
     let Ok(resolved) = policy.resolve(&context) else {
         return;
     };
     let verdict = resolved.permits(&access);
     assert!(!verdict.to_string().is_empty());
+    let json = serde_json::to_string(&policy).expect("a policy can be written");
+    let back: CanonicalSandboxPolicy = serde_json::from_str(&json).expect("and read back");
+    assert_eq!(back, policy);
     if let Some(grant) = verdict.remedy {
-        let granted = policy
-            .with_grant(&grant)
-            .and_then(|policy| policy.resolve(&context));
-        let allowed = granted.is_ok_and(|policy| policy.permits(&access).is_allowed());
-        assert!(allowed, "{grant} does not help");
+        let allows = |grant: &Grant| {
+            let granted = policy.clone().with_grant(grant)?.resolve(&context)?;
+            Ok::<_, palisade_policy::PolicyError>(granted.permits(&access).is_allowed())
+        };
+        assert_eq!(
+            allows(&grant),
+            Ok(true),
+            "{grant} does not help with {access}"
+        );
     }
 });
