@@ -1,0 +1,119 @@
+//! May a command run, must somebody be asked, and in which sandbox does it start?
+//!
+//! A coding agent wants to run a command. What the rules say about it, how risky it looks, when a person wants to be
+//! asked, what the command requests and which sandbox works here all have a say in what happens. This crate is the one
+//! place where they become an answer: [`decide`](decide()) takes them as values and says whether the command runs, asks
+//! or is refused, and why. A second step, [`orchestrator`], takes the person's answer and says in which sandbox the
+//! first attempt runs.
+//!
+//! ```
+//! use palisade_exec_policy::{
+//!     AskForApproval, Command, Placement, Question, ReviewDecision, Risk, RuleRef, SandboxOverride,
+//!     SandboxablePreference, SegmentVerdict, WorkingBackend, decide, orchestrator,
+//! };
+//! use palisade_policy::{SandboxPermissions, SandboxPolicy, SandboxType};
+//!
+//! // What the rules say about `git status && git push`.
+//! let status = RuleRef::new("git-read", Some("reads history"));
+//! let push = RuleRef::new("git-push", Some("pushes to a remote"));
+//! let segments = [
+//!     SegmentVerdict::Allow { rule: status, unsandboxed: false },
+//!     SegmentVerdict::Prompt { rule: push, answered: false, unsandboxed: false },
+//! ];
+//! let question = Question {
+//!     approval: AskForApproval::OnRequest,
+//!     sandbox: SandboxPolicy::default(),
+//!     preference: SandboxablePreference::Auto,
+//!     backend: WorkingBackend::new(SandboxType::LinuxLandlock),
+//!     command: Some(Command {
+//!         segments: &segments,
+//!         risk: Risk::Unknown,
+//!         permissions: &SandboxPermissions::UseDefault,
+//!         amendment: None,
+//!     }),
+//! };
+//! let decision = decide(&question);
+//! assert_eq!(
+//!     decision.explain(),
+//!     "asks before running (rules), because rule `git-push` asks (pushes to a remote)",
+//! );
+//!
+//! // Somebody says yes. That is an approval to run it, not to run it without the sandbox.
+//! let placed = orchestrator(&Placement {
+//!     requirement: &decision.requirement,
+//!     answer: Some(&ReviewDecision::Approved),
+//!     first_attempt: SandboxOverride::NoOverride,
+//!     preference: question.preference,
+//!     sandbox: question.sandbox,
+//!     backend: question.backend,
+//!     escalate_on_failure: true,
+//!     approval: question.approval,
+//! })?;
+//! assert_eq!(placed.initial_sandbox, SandboxType::LinuxLandlock);
+//! # Ok::<(), palisade_exec_policy::Refusal>(())
+//! ```
+//!
+//! # Terms
+//!
+//! - **Segment**: one command of a script. A plain command line is one segment, `a && b` is two.
+//! - **Verdict**: what the rules say about a segment, a [`SegmentVerdict`].
+//! - **Requirement**: what has to happen before something runs, an [`ExecApprovalRequirement`].
+//! - **Category**: the kind of a question, a [`PromptCategory`]. An approval policy can refuse one kind and ask another.
+//! - **Purpose**: what an approval allows, an [`ApprovalPurpose`]. Approving a run never approves an unsandboxed run.
+//! - **Contained**: a sandbox of ours is expected around the command, because the mode uses one or the tool requires
+//!   one.
+//! - **Escalation**: a request to leave that sandbox, of the command, the host program or the tool.
+//! - **Placement**: the sandbox of the first attempt, and whether a denial may be offered again.
+//! - **Preset**: a way to place. [`orchestrator`] is the default; [`executor`] is picked by name.
+//!
+//! # The seam to the rules
+//!
+//! The rule file format and the analysis of scripts come next. They meet the decision in one type: whoever matches
+//! rules hands over a [`SegmentVerdict`] for each segment, a [`Risk`], and the amendment that may be offered.
+//!
+//! # The matrix
+//!
+//! [`matrix`] enumerates every combination of the finite inputs. The laws of this crate are tested on all of them, and
+//! `docs/decision-matrix.md` is the table that they merge into.
+//!
+//! # Non-goals
+//!
+//! - Reading files, the environment or the clock, asking a person, or running anything: facts and answers arrive as
+//!   values.
+//! - Remembering approvals. Whether a stored approval answers a rule is part of the verdict; session approvals are
+//!   looked up by the runner, after the decision.
+//! - Saying what a command may touch while it runs. That is [`palisade_policy`].
+#![forbid(unsafe_code)]
+
+mod amendment;
+mod approval;
+mod containment;
+mod decide;
+mod error;
+pub mod executor;
+mod explain;
+pub mod matrix;
+mod placement;
+mod question;
+mod reason;
+mod requirement;
+mod risk;
+mod segments;
+mod verdict;
+
+pub use amendment::ExecPolicyAmendment;
+pub use approval::{
+    AskForApproval, GrantScope, PromptCategory, RejectConfig, ReviewDecision,
+    should_bypass_approval, wants_no_sandbox_approval,
+};
+pub use containment::{SandboxablePreference, WorkingBackend};
+pub use decide::{Decision, decide};
+pub use error::{AmendmentError, UnknownApprovalPolicy};
+pub use placement::{Placement, Refusal, SandboxDecision, SandboxOverride, orchestrator};
+pub use question::{Command, Question};
+pub use reason::{Escalation, Reason, Reasons};
+pub use requirement::{
+    ApprovalPurpose, ExecApprovalRequirement, default_exec_approval_requirement,
+};
+pub use risk::Risk;
+pub use verdict::{DefaultEntry, RuleDecision, RuleRef, SegmentVerdict, VerdictSource};

@@ -1,0 +1,177 @@
+//! Why a decision was made, as data.
+#![expect(
+    clippy::exhaustive_enums,
+    reason = "whoever shows or translates reasons must say what a new one means"
+)]
+
+use palisade_policy::SandboxMode;
+use serde::{Serialize, Serializer};
+
+use crate::approval::{AskForApproval, PromptCategory};
+use crate::verdict::{RuleRef, VerdictSource};
+
+/// Who wants to leave the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Escalation {
+    /// The command: `RequireEscalated`.
+    Command,
+    /// The host program: `BypassSandbox`.
+    Host,
+    /// The tool: preference `Forbid`.
+    Tool,
+}
+
+/// One step on the way to a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason<'a> {
+    /// The tool runs no command, so the approval policy alone decides.
+    NoCommand(AskForApproval),
+    /// A segment is forbidden.
+    Forbidden(VerdictSource<'a>),
+    /// The tool requires a sandbox, and none works.
+    RequiredSandboxMissing,
+    /// The host wants to bypass the sandbox under a policy that does not ask before a run.
+    BypassUnderPolicy(AskForApproval),
+    /// Somebody wants to leave a sandbox that the tool requires.
+    RequiredSandboxContradicted(Escalation),
+    /// A rule or an author's default asks.
+    RuleAsks(VerdictSource<'a>),
+    /// The command is dangerous.
+    Dangerous,
+    /// The command is neither allowed by rules nor known to be safe, and the approval policy wants one of them.
+    NotTrusted,
+    /// Somebody wants to leave the sandbox.
+    EscalationRequested(Escalation),
+    /// A sandbox is needed, and none works.
+    SandboxMissing,
+    /// The command wants more permissions.
+    PermissionsRequested,
+    /// The approval policy refuses to ask a question of this category.
+    CategoryRejected(PromptCategory),
+    /// A stored approval answered what this rule asks.
+    StoredApproval(RuleRef<'a>),
+    /// A requested escalation was dropped.
+    EscalationDropped(Escalation),
+    /// Requested permissions were dropped.
+    PermissionsDropped,
+    /// Rules allow every segment; the first of them.
+    EverySegmentAllowed(RuleRef<'a>),
+    /// Rules let every segment leave the sandbox; the first of them.
+    EverySegmentUnsandboxed(RuleRef<'a>),
+    /// The command is known to be safe.
+    KnownSafe,
+    /// A sandbox confines it.
+    Confined,
+    /// The mode has no sandbox of ours.
+    NothingToConfine(SandboxMode),
+}
+
+/// How many kinds of reason there are, which is how many a decision can have.
+const KINDS: usize = 20;
+
+impl Reason<'_> {
+    /// The category of the question that this reason asks; `None` if it asks none.
+    #[must_use]
+    pub const fn category(&self) -> Option<PromptCategory> {
+        match self {
+            Self::RuleAsks(_) => Some(PromptCategory::Rules),
+            Self::Dangerous
+            | Self::NotTrusted
+            | Self::EscalationRequested(_)
+            | Self::SandboxMissing => Some(PromptCategory::SandboxApproval),
+            Self::PermissionsRequested => Some(PromptCategory::RequestPermissions),
+            Self::NoCommand(_)
+            | Self::Forbidden(_)
+            | Self::RequiredSandboxMissing
+            | Self::BypassUnderPolicy(_)
+            | Self::RequiredSandboxContradicted(_)
+            | Self::CategoryRejected(_)
+            | Self::StoredApproval(_)
+            | Self::EscalationDropped(_)
+            | Self::PermissionsDropped
+            | Self::EverySegmentAllowed(_)
+            | Self::EverySegmentUnsandboxed(_)
+            | Self::KnownSafe
+            | Self::Confined
+            | Self::NothingToConfine(_) => None,
+        }
+    }
+
+    /// Whether the question that this reason asks is about running without the sandbox.
+    pub(crate) const fn is_about_leaving(&self) -> bool {
+        matches!(self, Self::EscalationRequested(_) | Self::SandboxMissing)
+    }
+
+    fn is_same_kind(&self, other: &Reason<'_>) -> bool {
+        // Written out, because the lifetimes of the two differ and no payload counts.
+        std::mem::discriminant(&self.shortened()) == std::mem::discriminant(&other.shortened())
+    }
+
+    /// The same reason for as long as it is borrowed here.
+    const fn shortened(&self) -> Reason<'_> {
+        *self
+    }
+}
+
+/// The chain of reasons behind a decision, in the order in which they were found.
+///
+/// Each kind of reason is there at most once: the first segment with a reason of a kind speaks for the others. The
+/// chain lives inside the decision, so a decision that asks nothing allocates nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Reasons<'a> {
+    slots: [Option<Reason<'a>>; KINDS],
+}
+
+impl<'a> Reasons<'a> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: [None; KINDS],
+        }
+    }
+
+    /// Adds a reason, unless one of its kind is there already.
+    pub(crate) fn push(&mut self, reason: Reason<'a>) {
+        for slot in &mut self.slots {
+            match slot {
+                None => {
+                    *slot = Some(reason);
+                    return;
+                }
+                Some(present) if present.is_same_kind(&reason) => return,
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// The reasons, in the order in which they were found.
+    pub fn iter(&self) -> impl Iterator<Item = Reason<'a>> + '_ {
+        self.slots.iter().map_while(|slot| *slot)
+    }
+
+    /// The reasons that ask something.
+    pub fn questions(&self) -> impl Iterator<Item = Reason<'a>> + '_ {
+        self.iter().filter(|reason| reason.category().is_some())
+    }
+
+    /// The categories that are asked, each once, in the order of [`PromptCategory::ALL`].
+    pub fn categories(&self) -> impl Iterator<Item = PromptCategory> + '_ {
+        PromptCategory::ALL.into_iter().filter(|category| {
+            self.questions()
+                .any(|reason| reason.category() == Some(*category))
+        })
+    }
+}
+
+impl std::fmt::Debug for Reasons<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Reasons<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
