@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::approval::PromptCategory;
 use crate::decide::Decision;
 use crate::reason::{Escalation, Reason, Reasons};
 use crate::requirement::{ApprovalPurpose, ExecApprovalRequirement};
@@ -31,12 +32,14 @@ impl fmt::Display for Decision<'_> {
                     ApprovalPurpose::Run => "asks before running",
                     ApprovalPurpose::RunUnsandboxed => "asks before running without a sandbox",
                 })?;
-                let mut categories = self.reasons.categories().peekable();
-                if categories.peek().is_some() {
-                    f.write_str(" (")?;
-                    join(f, categories.map(crate::PromptCategory::name), ", ")?;
-                    f.write_str(")")?;
+                f.write_str(" (")?;
+                if self.reasons.questions().next().is_some() {
+                    join(f, self.reasons.categories().map(PromptCategory::name), ", ")?;
+                } else {
+                    // A tool without a command has no reason of its own; its question is about the sandbox.
+                    f.write_str(PromptCategory::SandboxApproval.name())?;
                 }
+                f.write_str(")")?;
             }
             ExecApprovalRequirement::Forbidden { .. } => f.write_str("refuses to run")?,
         }
@@ -63,7 +66,7 @@ impl fmt::Display for Reason<'_> {
         match self {
             Self::NoCommand(approval) => write!(
                 f,
-                "no command is run, so the approval policy `{approval}` and the sandbox alone decide (sandbox_approval)"
+                "no command is run, so the approval policy `{approval}` and the sandbox alone decide"
             ),
             Self::Forbidden(source) => says(f, *source, "forbids this"),
             Self::RequiredSandboxMissing => {
@@ -143,14 +146,20 @@ fn says(f: &mut fmt::Formatter<'_>, source: VerdictSource<'_>, verb: &str) -> fm
     }
 }
 
+/// Items as a list: commas, and `last` before the last one.
 fn join<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     items: impl Iterator<Item = T>,
-    separator: &str,
+    last: &str,
 ) -> fmt::Result {
-    for (index, item) in items.enumerate() {
-        f.write_str(if index == 0 { "" } else { separator })?;
-        item.fmt(f)?;
+    let mut items = items.peekable();
+    let mut separator = "";
+    while let Some(item) = items.next() {
+        if items.peek().is_none() && !separator.is_empty() {
+            separator = last;
+        }
+        write!(f, "{separator}{item}")?;
+        separator = ", ";
     }
     Ok(())
 }

@@ -68,7 +68,8 @@ pub enum Reason<'a> {
     NothingToConfine(SandboxMode),
 }
 
-/// How many kinds of reason there are, which is how many a decision can have.
+/// How many kinds of reason there are, so there is room for every reason that a decision can have. A question that found
+/// no room would not be asked.
 const KINDS: usize = 20;
 
 impl Reason<'_> {
@@ -104,14 +105,30 @@ impl Reason<'_> {
         matches!(self, Self::EscalationRequested(_) | Self::SandboxMissing)
     }
 
-    fn is_same_kind(&self, other: &Reason<'_>) -> bool {
-        // Written out, because the lifetimes of the two differ and no payload counts.
-        std::mem::discriminant(&self.shortened()) == std::mem::discriminant(&other.shortened())
-    }
-
-    /// The same reason for as long as it is borrowed here.
-    const fn shortened(&self) -> Reason<'_> {
-        *self
+    /// The number of the kind, below [`KINDS`]: two reasons are of one kind if it is the same.
+    const fn kind(&self) -> usize {
+        match self {
+            Self::NoCommand(_) => 0,
+            Self::Forbidden(_) => 1,
+            Self::RequiredSandboxMissing => 2,
+            Self::BypassUnderPolicy(_) => 3,
+            Self::RequiredSandboxContradicted(_) => 4,
+            Self::RuleAsks(_) => 5,
+            Self::Dangerous => 6,
+            Self::NotTrusted => 7,
+            Self::EscalationRequested(_) => 8,
+            Self::SandboxMissing => 9,
+            Self::PermissionsRequested => 10,
+            Self::CategoryRejected(_) => 11,
+            Self::StoredApproval(_) => 12,
+            Self::EscalationDropped(_) => 13,
+            Self::PermissionsDropped => 14,
+            Self::EverySegmentAllowed(_) => 15,
+            Self::EverySegmentUnsandboxed(_) => 16,
+            Self::KnownSafe => 17,
+            Self::Confined => 18,
+            Self::NothingToConfine(_) => 19,
+        }
     }
 }
 
@@ -139,7 +156,7 @@ impl<'a> Reasons<'a> {
                     *slot = Some(reason);
                     return;
                 }
-                Some(present) if present.is_same_kind(&reason) => return,
+                Some(present) if present.kind() == reason.kind() => return,
                 Some(_) => {}
             }
         }
@@ -173,5 +190,55 @@ impl std::fmt::Debug for Reasons<'_> {
 impl Serialize for Reasons<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_for_every_kind() {
+        let rule = RuleRef::new("rule", None);
+        let source = VerdictSource::Rule(rule);
+        let approval = AskForApproval::Never;
+        let every = [
+            Reason::NoCommand(approval),
+            Reason::Forbidden(source),
+            Reason::RequiredSandboxMissing,
+            Reason::BypassUnderPolicy(approval),
+            Reason::RequiredSandboxContradicted(Escalation::Tool),
+            Reason::RuleAsks(source),
+            Reason::Dangerous,
+            Reason::NotTrusted,
+            Reason::EscalationRequested(Escalation::Tool),
+            Reason::SandboxMissing,
+            Reason::PermissionsRequested,
+            Reason::CategoryRejected(PromptCategory::Rules),
+            Reason::StoredApproval(rule),
+            Reason::EscalationDropped(Escalation::Tool),
+            Reason::PermissionsDropped,
+            Reason::EverySegmentAllowed(rule),
+            Reason::EverySegmentUnsandboxed(rule),
+            Reason::KnownSafe,
+            Reason::Confined,
+            Reason::NothingToConfine(SandboxMode::DangerFullAccess),
+        ];
+        let numbers: Vec<usize> = every.iter().map(Reason::kind).collect();
+        assert_eq!(numbers, (0..KINDS).collect::<Vec<_>>());
+        let mut reasons = Reasons::new();
+        for reason in every.into_iter().chain(every) {
+            reasons.push(reason);
+        }
+        assert!(reasons.iter().eq(every));
+    }
+
+    #[test]
+    fn the_first_of_a_kind_speaks_for_the_others() {
+        let asks = |id| Reason::RuleAsks(VerdictSource::Rule(RuleRef::new(id, None)));
+        let mut reasons = Reasons::new();
+        reasons.push(asks("first"));
+        reasons.push(asks("second"));
+        assert!(reasons.iter().eq([asks("first")]));
     }
 }

@@ -6,12 +6,10 @@
 
 use palisade_policy::{NetworkAccess, SandboxMode, SandboxPermissions, SandboxPolicy, SandboxType};
 
-use crate::approval::{AskForApproval, PromptCategory, RejectConfig};
+use crate::approval::{AskForApproval, RejectConfig};
 use crate::containment::{SandboxablePreference, WorkingBackend};
 use crate::decide::{Decision, decide};
 use crate::question::{Command, Question};
-use crate::reason::Reason;
-use crate::requirement::{ApprovalPurpose, ExecApprovalRequirement};
 use crate::risk::Risk;
 use crate::verdict::{DefaultEntry, RuleRef, SegmentVerdict};
 
@@ -255,99 +253,84 @@ pub(super) fn approvals() -> impl Iterator<Item = AskForApproval> + Clone {
 
 /// Every combination of the finite inputs, each once.
 pub fn cases() -> impl Iterator<Item = Case> {
-    let start = Case {
-        verdict: VerdictKind::Nothing,
-        preference: SandboxablePreference::Auto,
-        backend_works: false,
-        mode: SandboxMode::ReadOnly,
-        request: Request::Nothing,
-        risk: Risk::Unknown,
-        approval: AskForApproval::Never,
-        network: NetworkAccess::Restricted,
-    };
-    let verdicts = VerdictKind::ALL.into_iter();
-    verdicts
-        .map(move |verdict| Case { verdict, ..start })
-        .flat_map(|case| {
-            let all = SandboxablePreference::ALL.into_iter();
-            all.map(move |preference| Case { preference, ..case })
-        })
-        .flat_map(|case| {
-            let all = [true, false].into_iter();
-            all.map(move |backend_works| Case {
-                backend_works,
-                ..case
-            })
-        })
-        .flat_map(|case| {
-            let all = SandboxMode::ALL.into_iter();
-            all.map(move |mode| Case { mode, ..case })
-        })
-        .flat_map(|case| {
-            let all = Request::ALL.into_iter();
-            all.map(move |request| Case { request, ..case })
-        })
-        .flat_map(|case| {
-            let all = Risk::ALL.into_iter();
-            all.map(move |risk| Case { risk, ..case })
-        })
-        .flat_map(|case| approvals().map(move |approval| Case { approval, ..case }))
-        .flat_map(|case| {
-            let all = NetworkAccess::ALL.into_iter();
-            all.map(move |network| Case { network, ..case })
-        })
+    Values::all().combinations()
 }
 
-/// What a decision comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
-    /// It runs without a question.
-    Skip,
-    /// It runs without a question and without the sandbox.
-    SkipBypass,
-    /// A person is asked whether it may run.
-    AskRun,
-    /// A person is asked whether it may run without the sandbox.
-    AskUnsandboxed,
-    /// A rule forbids it.
-    ForbiddenByRule,
-    /// A sandbox is required, and there is none or it is to be left.
-    ForbiddenRequired,
-    /// A question of this category would have to be asked, and may not be.
-    ForbiddenCategory(PromptCategory),
+/// Some values of each input.
+#[derive(Clone, Debug)]
+pub(super) struct Values {
+    pub(super) verdicts: Vec<VerdictKind>,
+    pub(super) preferences: Vec<SandboxablePreference>,
+    pub(super) backends: Vec<bool>,
+    pub(super) modes: Vec<SandboxMode>,
+    pub(super) requests: Vec<Request>,
+    pub(super) risks: Vec<Risk>,
+    pub(super) approvals: Vec<AskForApproval>,
+    pub(super) networks: Vec<NetworkAccess>,
 }
 
-impl Outcome {
-    /// What this decision comes to.
-    #[must_use]
-    pub fn of(decision: &Decision<'_>) -> Self {
-        match &decision.requirement {
-            ExecApprovalRequirement::Skip {
-                bypass_sandbox: false,
-                ..
-            } => Self::Skip,
-            ExecApprovalRequirement::Skip {
-                bypass_sandbox: true,
-                ..
-            } => Self::SkipBypass,
-            ExecApprovalRequirement::NeedsApproval { purpose, .. } => match purpose {
-                ApprovalPurpose::Run => Self::AskRun,
-                ApprovalPurpose::RunUnsandboxed => Self::AskUnsandboxed,
-            },
-            ExecApprovalRequirement::Forbidden { .. } => decision
-                .reasons
-                .iter()
-                .find_map(|reason| match reason {
-                    Reason::RequiredSandboxMissing | Reason::RequiredSandboxContradicted(_) => {
-                        Some(Self::ForbiddenRequired)
-                    }
-                    Reason::CategoryRejected(category) => Some(Self::ForbiddenCategory(category)),
-                    Reason::BypassUnderPolicy(_) => {
-                        Some(Self::ForbiddenCategory(PromptCategory::SandboxApproval))
-                    }
-                    _ => None,
-                })
-                .unwrap_or(Self::ForbiddenByRule),
+impl Values {
+    pub(super) fn all() -> Self {
+        Self {
+            verdicts: VerdictKind::ALL.to_vec(),
+            preferences: SandboxablePreference::ALL.to_vec(),
+            backends: vec![true, false],
+            modes: SandboxMode::ALL.to_vec(),
+            requests: Request::ALL.to_vec(),
+            risks: Risk::ALL.to_vec(),
+            approvals: approvals().collect(),
+            networks: NetworkAccess::ALL.to_vec(),
         }
     }
+
+    /// Every combination of these values.
+    pub(super) fn combinations(self) -> impl Iterator<Item = Case> {
+        let start = Case {
+            verdict: VerdictKind::Nothing,
+            preference: SandboxablePreference::Auto,
+            backend_works: false,
+            mode: SandboxMode::ReadOnly,
+            request: Request::Nothing,
+            risk: Risk::Unknown,
+            approval: AskForApproval::Never,
+            network: NetworkAccess::Restricted,
+        };
+        let cases = each(std::iter::once(start), self.verdicts, |case, verdict| {
+            Case { verdict, ..case }
+        });
+        let cases = each(cases, self.preferences, |case, preference| Case {
+            preference,
+            ..case
+        });
+        let cases = each(cases, self.backends, |case, backend_works| Case {
+            backend_works,
+            ..case
+        });
+        let cases = each(cases, self.modes, |case, mode| Case { mode, ..case });
+        let cases = each(cases, self.requests, |case, request| Case {
+            request,
+            ..case
+        });
+        let cases = each(cases, self.risks, |case, risk| Case { risk, ..case });
+        let cases = each(cases, self.approvals, |case, approval| Case {
+            approval,
+            ..case
+        });
+        each(cases, self.networks, |case, network| Case {
+            network,
+            ..case
+        })
+    }
+}
+
+/// Each case with each value.
+fn each<T: Copy>(
+    cases: impl Iterator<Item = Case>,
+    values: Vec<T>,
+    with: impl Fn(Case, T) -> Case + Copy,
+) -> impl Iterator<Item = Case> {
+    cases.flat_map(move |case| {
+        let changed: Vec<Case> = values.iter().map(|value| with(case, *value)).collect();
+        changed
+    })
 }

@@ -2,8 +2,9 @@
 
 use palisade_policy::SandboxMode;
 
-use super::cases::{Outcome, Request, VerdictKind, approvals};
+use super::cases::{Request, VerdictKind, approvals};
 use super::merge::{bit, members, merge};
+use super::outcome::Outcome;
 use crate::approval::{AskForApproval, PromptCategory, RejectConfig};
 
 /// The kinds of verdict that the page names together, what it calls them, and what that means.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use palisade_policy::{NetworkAccess, SandboxMode};
 
-use super::cases::{Case, Outcome, Request, VerdictKind, approvals, cases};
-use crate::approval::AskForApproval;
+use super::cases::{Case, Request, Values, VerdictKind, approvals, cases};
+use super::outcome::Outcome;
 use crate::containment::SandboxablePreference;
 use crate::risk::Risk;
 
@@ -104,56 +104,32 @@ impl Row {
         self.outcome
     }
 
-    /// Whether this case belongs to the row.
-    #[must_use]
-    pub fn covers(&self, case: &Case) -> bool {
-        let mut pairs = self.sets.iter().zip(sets_of(case));
-        pairs.all(|(set, value)| set & value != 0)
+    /// The cases that belong to the row.
+    pub fn cases(&self) -> impl Iterator<Item = Case> {
+        self.values().combinations()
     }
 
-    /// How many cases belong to the row.
-    #[must_use]
-    pub fn cases(&self) -> u32 {
-        self.sets.iter().map(|set| set.count_ones()).product()
-    }
-
-    pub(super) fn verdicts(&self) -> Vec<VerdictKind> {
-        let [set, ..] = self.sets;
-        members(VerdictKind::ALL, set)
-    }
-
-    pub(super) fn preferences(&self) -> Vec<SandboxablePreference> {
-        let [_, set, ..] = self.sets;
-        members(SandboxablePreference::ALL, set)
-    }
-
-    pub(super) fn backends(&self) -> Vec<bool> {
-        let [_, _, set, ..] = self.sets;
-        members([true, false], set)
-    }
-
-    pub(super) fn modes(&self) -> Vec<SandboxMode> {
-        let [_, _, _, set, ..] = self.sets;
-        members(SandboxMode::ALL, set)
-    }
-
-    pub(super) fn requests(&self) -> Vec<Request> {
-        let [.., set, _, _, _] = self.sets;
-        members(Request::ALL, set)
-    }
-
-    pub(super) fn risks(&self) -> Vec<Risk> {
-        let [.., set, _, _] = self.sets;
-        members(Risk::ALL, set)
-    }
-
-    pub(super) fn approvals(&self) -> Vec<AskForApproval> {
-        let [.., set, _] = self.sets;
-        members(approvals(), set)
-    }
-
-    pub(super) fn networks(&self) -> Vec<NetworkAccess> {
-        let [.., set] = self.sets;
-        members(NetworkAccess::ALL, set)
+    /// What the row holds of each input.
+    pub(super) fn values(&self) -> Values {
+        let [
+            verdicts,
+            preferences,
+            backends,
+            modes,
+            requests,
+            risks,
+            approval,
+            networks,
+        ] = self.sets;
+        Values {
+            verdicts: members(VerdictKind::ALL, verdicts),
+            preferences: members(SandboxablePreference::ALL, preferences),
+            backends: members([true, false], backends),
+            modes: members(SandboxMode::ALL, modes),
+            requests: members(Request::ALL, requests),
+            risks: members(Risk::ALL, risks),
+            approvals: members(approvals(), approval),
+            networks: members(NetworkAccess::ALL, networks),
+        }
     }
 }

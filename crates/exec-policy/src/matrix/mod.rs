@@ -6,9 +6,11 @@
 mod cases;
 mod describe;
 mod merge;
+mod outcome;
 mod page;
 mod presets;
 
-pub use cases::{Case, Outcome, Request, VerdictKind, cases};
+pub use cases::{Case, Request, VerdictKind, cases};
 pub use merge::{Row, rows};
+pub use outcome::Outcome;
 pub use page::markdown;

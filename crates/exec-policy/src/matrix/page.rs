@@ -80,20 +80,24 @@ fn line(row: &Row) -> String {
     let requests = Request::ALL.map(request);
     let risks = Risk::ALL.map(Risk::name);
     let networks = NetworkAccess::ALL.map(NetworkAccess::name);
-    let backends = row.backends();
+    let values = row.values();
     let columns = [
-        verdicts(&row.verdicts()),
-        named(row.preferences(), SandboxablePreference::name, &preferences),
+        verdicts(&values.verdicts),
         named(
-            backends,
+            values.preferences,
+            SandboxablePreference::name,
+            &preferences,
+        ),
+        named(
+            values.backends,
             |works| if works { "yes" } else { "no" },
             &["yes", "no"],
         ),
-        named(row.modes(), mode, &modes),
-        named(row.requests(), request, &requests),
-        named(row.risks(), Risk::name, &risks),
-        named(row.networks(), NetworkAccess::name, &networks),
-        approval_set(&row.approvals()),
+        named(values.modes, mode, &modes),
+        named(values.requests, request, &requests),
+        named(values.risks, Risk::name, &risks),
+        named(values.networks, NetworkAccess::name, &networks),
+        approval_set(&values.approvals),
         outcome(row.outcome()),
     ];
     format!("| {} |", columns.join(" | "))

@@ -14,11 +14,18 @@ use crate::support::{answers, approvals};
 fn defaults() {
     assert_eq!(AskForApproval::default(), AskForApproval::UnlessTrusted);
     assert_eq!(ReviewDecision::default(), ReviewDecision::Denied);
-    assert_eq!(SandboxablePreference::default(), SandboxablePreference::Auto);
+    assert_eq!(
+        SandboxablePreference::default(),
+        SandboxablePreference::Auto
+    );
     assert_eq!(SandboxOverride::default(), SandboxOverride::NoOverride);
     assert_eq!(Risk::default(), Risk::Unknown);
     let none = RejectConfig::default();
-    assert!(PromptCategory::ALL.into_iter().all(|category| !none.rejects(category)));
+    assert!(
+        PromptCategory::ALL
+            .into_iter()
+            .all(|category| !none.rejects(category))
+    );
 }
 
 #[test]
@@ -29,7 +36,10 @@ fn simple_names_are_read_and_written() {
         assert_eq!(policy.to_string(), name);
         assert_eq!(name.parse(), Ok(policy));
         assert_eq!(serde_json::to_value(policy).unwrap(), json!(name));
-        assert_eq!(serde_json::from_value::<AskForApproval>(json!(name)).unwrap(), policy);
+        assert_eq!(
+            serde_json::from_value::<AskForApproval>(json!(name)).unwrap(),
+            policy
+        );
     }
 }
 
@@ -46,15 +56,22 @@ fn an_unknown_name_is_an_error_that_names_it_and_the_possible_ones() {
         let error = name.parse::<AskForApproval>().unwrap_err();
         assert_eq!(error.value(), name);
         let text = error.to_string();
-        assert!(text.contains(&format!("`{}`", name.escape_debug())), "{text}");
-        assert!(text.contains("`never`, `on-request`, `unless-trusted`, `on-failure`"), "{text}");
+        assert!(
+            text.contains(&format!("`{}`", name.escape_debug())),
+            "{text}"
+        );
+        assert!(
+            text.contains("`never`, `on-request`, `unless-trusted`, `on-failure`"),
+            "{text}"
+        );
     }
     assert!(serde_json::from_value::<AskForApproval>(json!("always")).is_err());
 }
 
 #[test]
 fn reject_is_an_object_of_flags() {
-    let policy: AskForApproval = serde_json::from_value(json!({"reject": {"rules": true}})).unwrap();
+    let policy: AskForApproval =
+        serde_json::from_value(json!({"reject": {"rules": true}})).unwrap();
     let expected = RejectConfig {
         rules: true,
         ..RejectConfig::default()
@@ -63,7 +80,10 @@ fn reject_is_an_object_of_flags() {
     assert_eq!(policy.to_string(), "reject(rules)");
     for policy in approvals() {
         let value = serde_json::to_value(policy).unwrap();
-        assert_eq!(serde_json::from_value::<AskForApproval>(value).unwrap(), policy);
+        assert_eq!(
+            serde_json::from_value::<AskForApproval>(value).unwrap(),
+            policy
+        );
     }
 }
 
@@ -148,7 +168,13 @@ fn no_sandbox_is_no_working_backend() {
 
 #[test]
 fn an_amendment_needs_a_program() {
-    for tokens in [json!([]), json!([""]), json!(["", "x"]), json!(["a\0b"]), json!(["a", "\0"])] {
+    for tokens in [
+        json!([]),
+        json!([""]),
+        json!(["", "x"]),
+        json!(["a\0b"]),
+        json!(["a", "\0"]),
+    ] {
         assert!(
             serde_json::from_value::<ExecPolicyAmendment>(tokens.clone()).is_err(),
             "{tokens}"
@@ -157,5 +183,8 @@ fn an_amendment_needs_a_program() {
     let error = ExecPolicyAmendment::new(["git", "\0"]).unwrap_err();
     assert_eq!(error.to_string(), "token 1 of the prefix contains a NUL");
     let amendment: ExecPolicyAmendment = serde_json::from_value(json!(["cargo", "add"])).unwrap();
-    assert_eq!(serde_json::to_value(&amendment).unwrap(), json!(["cargo", "add"]));
+    assert_eq!(
+        serde_json::to_value(&amendment).unwrap(),
+        json!(["cargo", "add"])
+    );
 }

@@ -3,8 +3,10 @@
 mod approval;
 mod default_table;
 mod executor;
+mod executor_laws;
 mod explanations;
 mod laws;
+mod leaving;
 mod matrix;
 mod placement;
 mod segments;

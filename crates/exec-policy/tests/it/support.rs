@@ -1,10 +1,16 @@
 //! What several tests need.
 
+use std::sync::LazyLock;
+
+use palisade_exec_policy::matrix::{Case, markdown};
 use palisade_exec_policy::{
     ApprovalPurpose, AskForApproval, Decision, ExecApprovalRequirement, ExecPolicyAmendment,
-    GrantScope, RejectConfig, ReviewDecision, WorkingBackend,
+    GrantScope, RejectConfig, ReviewDecision, SandboxablePreference, WorkingBackend,
 };
-use palisade_policy::{Grant, SandboxType};
+use palisade_policy::{Grant, SandboxMode, SandboxType};
+
+/// The page, made once.
+pub(crate) static PAGE: LazyLock<String> = LazyLock::new(markdown);
 
 /// The four simple approval policies and all sixteen rejecting ones.
 pub(crate) fn approvals() -> Vec<AskForApproval> {
@@ -91,4 +97,13 @@ pub(crate) fn asks_to_leave(decision: &Decision<'_>) -> bool {
             ..
         }
     )
+}
+
+/// A sandbox of ours is expected, read off the inputs and not off the code.
+pub(crate) fn contained(case: &Case) -> bool {
+    case.preference == SandboxablePreference::Require
+        || matches!(
+            case.mode,
+            SandboxMode::ReadOnly | SandboxMode::WorkspaceWrite
+        )
 }
