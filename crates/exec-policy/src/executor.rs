@@ -46,7 +46,7 @@ pub struct ShellCommand {
     pub risk: Risk,
     /// Whether a person approved it earlier in this session.
     pub session_approved: bool,
-    /// Whether it asks to run without the sandbox.
+    /// Whether it asks to run without the sandbox. Preference `Forbid` asks the same.
     pub escalation_requested: bool,
 }
 

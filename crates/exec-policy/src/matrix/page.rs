@@ -69,8 +69,9 @@ const EXECUTOR: &str = "
 
 A host picks this preset by name; the default is `orchestrator`, which follows the decision above and leaves the
 sandbox only after an approval to run unsandboxed, or where the outcome is *runs unsandboxed*. Here an approved question
-runs without a sandbox, unless the tool's preference is `require`; *then may ask* means that a denial by the sandbox may
-be offered again without it. `external-sandbox` reads like full access.
+runs without a sandbox, unless the tool's preference is `require`, or the answer is a grant, which adds to the sandbox
+and stays inside; *then may ask* means that a denial by the sandbox may be offered again without it. `external-sandbox`
+reads like full access.
 
 ";
 

@@ -155,36 +155,96 @@ fn a_rejected_category_is_never_asked_and_is_named() {
     }
 }
 
+/// What would have to be asked, written down a second time from the inputs alone.
+fn categories(case: &Case) -> Vec<PromptCategory> {
+    let dropped = matches!(
+        case.approval,
+        AskForApproval::Never | AskForApproval::OnFailure
+    );
+    let segments = case.verdict.segments();
+    let allowed = !segments.is_empty()
+        && segments
+            .iter()
+            .all(|segment| matches!(segment, SegmentVerdict::Allow { .. }));
+    let unread = matches!(case.verdict, VerdictKind::Opaque | VerdictKind::Nothing);
+    let known_safe = case.risk == Risk::KnownSafe && !unread;
+    let dangerous = case.risk == Risk::Dangerous && !allowed;
+    let untrusted = case.approval == AskForApproval::UnlessTrusted && !allowed && !known_safe;
+    let escalates = matches!(case.request, Request::Escalation | Request::Bypass)
+        || case.preference == SandboxablePreference::Forbid;
+    let leaves = contained(case) && (!case.backend_works || (escalates && !dropped));
+    let rule_asks = segments.iter().any(|segment| {
+        matches!(
+            segment,
+            SegmentVerdict::Prompt {
+                answered: false,
+                ..
+            } | SegmentVerdict::PromptByDefault { .. }
+        )
+    });
+    let wants_more = contained(case) && case.request == Request::Permissions && !dropped;
+    [
+        (
+            PromptCategory::SandboxApproval,
+            dangerous || untrusted || leaves,
+        ),
+        (PromptCategory::Rules, rule_asks),
+        (PromptCategory::RequestPermissions, wants_more),
+    ]
+    .into_iter()
+    .filter_map(|(category, asked)| asked.then_some(category))
+    .collect()
+}
+
 #[test]
-fn the_categories_asked_are_those_of_the_inputs() {
+fn what_is_asked_is_what_the_inputs_call_for() {
     for case in cases() {
         let decision = case.decide();
-        if strictness(&decision) != Strictness::Asks {
-            continue;
-        }
-        let rule_asks = case.verdict.segments().iter().any(|segment| {
+        let refused_at_once = decision.reasons.iter().any(|reason| {
             matches!(
-                segment,
-                SegmentVerdict::Prompt {
-                    answered: false,
-                    ..
-                } | SegmentVerdict::PromptByDefault { .. }
+                reason,
+                Reason::Forbidden(_)
+                    | Reason::RequiredSandboxMissing
+                    | Reason::RequiredSandboxContradicted(_)
+                    | Reason::BypassUnderPolicy(_)
             )
         });
-        let wants_more = contained(&case)
-            && case.request == Request::Permissions
-            && case.approval != AskForApproval::OnFailure;
+        if refused_at_once {
+            assert_eq!(strictness(&decision), Strictness::Forbids, "{case:?}");
+            continue;
+        }
+        let expected = categories(&case);
         let asked: Vec<PromptCategory> = decision.reasons.categories().collect();
-        assert_eq!(
-            asked.contains(&PromptCategory::Rules),
-            rule_asks,
-            "{case:?}"
+        assert_eq!(asked, expected, "{case:?}");
+        let rejected = expected
+            .iter()
+            .any(|category| case.approval.rejects(*category));
+        let strict = match (expected.is_empty(), rejected) {
+            (true, _) => strictness(&decision) <= Strictness::Runs,
+            (false, false) => strictness(&decision) == Strictness::Asks,
+            (false, true) => strictness(&decision) == Strictness::Forbids,
+        };
+        assert!(strict, "{case:?}");
+    }
+}
+
+#[test]
+fn a_required_sandbox_that_is_missing_or_to_be_left_forbids_at_once() {
+    for case in cases() {
+        let forbidden = matches!(
+            case.verdict,
+            VerdictKind::Forbid | VerdictKind::AllowUnsandboxedAndForbid
         );
-        assert_eq!(
-            asked.contains(&PromptCategory::RequestPermissions),
-            wants_more,
-            "{case:?}"
+        let drops = matches!(
+            case.approval,
+            AskForApproval::Never | AskForApproval::OnFailure
         );
+        let to_be_left = matches!(case.request, Request::Escalation | Request::Bypass) && !drops;
+        let expected = !forbidden
+            && case.preference == SandboxablePreference::Require
+            && (!case.backend_works || to_be_left);
+        let outcome = Outcome::of(&case.decide());
+        assert_eq!(outcome == Outcome::ForbiddenRequired, expected, "{case:?}");
     }
 }
 
