@@ -8,14 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::ast;
 use brush_parser::{ParserOptions, TokenizerOptions};
 
+use crate::limits::Limits;
 use crate::mentions::{Construct, Mention, MentionWord};
 use crate::plain::RedirectKind;
 use crate::walk::Walker;
 
 /// Walks `text`; `false` if it is not fit for the parser or does not parse.
 pub(crate) fn walk(walker: &mut Walker<'_>, text: &[u8]) -> bool {
-    let limits = walker.meter.limits();
-    if text.len() > limits.max_parser_bytes || nesting(text) > limits.max_parser_nesting {
+    if !is_fit(text, walker.meter.limits()) {
         return false;
     }
     let Ok(text) = std::str::from_utf8(text) else {
@@ -37,28 +37,33 @@ pub(crate) fn walk(walker: &mut Walker<'_>, text: &[u8]) -> bool {
     true
 }
 
-/// An upper bound on how deep the parser would recurse: every opener counts, wherever it stands.
-fn nesting(text: &[u8]) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0usize);
+/// Whether the parser reads the text in little time and stack.
+///
+/// It recurses at every opening bracket or keyword, and tries bare parentheses and `case` more than one way, which
+/// doubles its work each time. Closers are not subtracted: one in quotes would hide an opener from this count.
+fn is_fit(text: &[u8], limits: &Limits) -> bool {
+    if text.len() > limits.max_parser_bytes {
+        return false;
+    }
+    let (mut openers, mut doublings) = (0usize, 0usize);
     for word in text.split(|b| matches!(b, b' ' | b'\t' | b'\n' | b';')) {
         match word {
-            b"if" | b"case" | b"for" | b"while" | b"until" | b"select" | b"!" | b"coproc" => {
-                depth = depth.saturating_add(1);
-            }
-            b"fi" | b"esac" | b"done" => depth = depth.saturating_sub(1),
+            b"case" => doublings = doublings.saturating_add(2),
+            b"if" | b"elif" | b"for" | b"while" | b"until" | b"select" | b"!" | b"coproc"
+            | b"function" => openers = openers.saturating_add(1),
             _ => {}
         }
-        for byte in word {
+        let mut before = b' ';
+        for &byte in word {
             match byte {
-                b'(' | b'{' | b'`' => depth = depth.saturating_add(1),
-                b')' | b'}' => depth = depth.saturating_sub(1),
+                b'(' if before != b'$' => doublings = doublings.saturating_add(1),
+                b'(' | b'{' | b'`' | b'[' => openers = openers.saturating_add(1),
                 _ => {}
             }
-            deepest = deepest.max(depth);
+            before = byte;
         }
-        deepest = deepest.max(depth);
     }
-    deepest
+    doublings <= limits.max_parser_doublings && openers <= limits.max_parser_openers
 }
 
 impl Walker<'_> {
@@ -111,15 +116,15 @@ impl Walker<'_> {
             .iter()
             .any(|words| crate::follow::reads_script(words))
         {
-            let bodies: Vec<&[u8]> = bodies.iter().map(|body| body.as_bytes()).collect();
+            let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
             self.fed_to_shell(&members, &bodies);
         }
     }
 
-    fn simple<'a>(
+    fn simple(
         &mut self,
-        simple: &'a ast::SimpleCommand,
-        bodies: &mut Vec<&'a str>,
+        simple: &ast::SimpleCommand,
+        bodies: &mut Vec<Vec<u8>>,
     ) -> Vec<MentionWord> {
         let mut mention = Mention::default();
         let prefix = simple.prefix.iter().flat_map(|prefix| &prefix.0);
@@ -138,11 +143,11 @@ impl Walker<'_> {
         words
     }
 
-    fn item<'a>(
+    fn item(
         &mut self,
-        item: &'a ast::CommandPrefixOrSuffixItem,
+        item: &ast::CommandPrefixOrSuffixItem,
         mention: &mut Mention,
-        bodies: &mut Vec<&'a str>,
+        bodies: &mut Vec<Vec<u8>>,
     ) {
         match item {
             ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
@@ -197,11 +202,7 @@ impl Walker<'_> {
         mention.assignments.push((name.as_bytes().to_vec(), value));
     }
 
-    fn redirect_list<'a>(
-        &mut self,
-        redirects: Option<&'a ast::RedirectList>,
-        bodies: &mut Vec<&'a str>,
-    ) {
+    fn redirect_list(&mut self, redirects: Option<&ast::RedirectList>, bodies: &mut Vec<Vec<u8>>) {
         let mut mention = Mention::default();
         for redirect in redirects.iter().flat_map(|list| &list.0) {
             mention.redirects.extend(self.redirect(redirect, bodies));
@@ -211,10 +212,10 @@ impl Walker<'_> {
         }
     }
 
-    fn redirect<'a>(
+    fn redirect(
         &mut self,
-        redirect: &'a ast::IoRedirect,
-        bodies: &mut Vec<&'a str>,
+        redirect: &ast::IoRedirect,
+        bodies: &mut Vec<Vec<u8>>,
     ) -> Option<(RedirectKind, MentionWord)> {
         let (kind, word) = match redirect {
             ast::IoRedirect::File(_, kind, target) => {
@@ -241,15 +242,16 @@ impl Walker<'_> {
                 }
             }
             ast::IoRedirect::HereDocument(_, document) => {
-                bodies.push(&document.doc.value);
+                bodies.push(document.doc.value.as_bytes().to_vec());
                 if document.requires_expansion {
                     self.quoted_text(document.doc.value.as_bytes());
                 }
                 return None;
             }
             ast::IoRedirect::HereString(_, word) => {
-                self.word(word.value.as_bytes());
-                bodies.push(&word.value);
+                let fields = self.word(word.value.as_bytes());
+                let known = fields.iter().filter_map(MentionWord::known);
+                bodies.push(known.collect::<Vec<_>>().join(&b' '));
                 return None;
             }
             ast::IoRedirect::OutputAndError(word, append) => {

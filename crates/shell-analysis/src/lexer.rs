@@ -49,6 +49,8 @@ pub(crate) enum Token {
 pub(crate) struct Lexer<'a> {
     text: &'a [u8],
     pos: usize,
+    /// Where the last token started.
+    token_start: usize,
     shell: Shell,
     /// Where reading goes on after the next newline, once a here-document was seen on this line.
     after_bodies: Option<usize>,
@@ -80,6 +82,7 @@ impl<'a> Lexer<'a> {
         Ok(Self {
             text,
             pos: 0,
+            token_start: 0,
             shell,
             after_bodies: None,
             depth: 0,
@@ -88,6 +91,10 @@ impl<'a> Lexer<'a> {
 
     pub(crate) fn pos(&self) -> usize {
         self.pos
+    }
+
+    pub(crate) fn token_start(&self) -> usize {
+        self.token_start
     }
 
     fn peek(&self) -> Option<u8> {
@@ -110,6 +117,7 @@ impl<'a> Lexer<'a> {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.advance(1);
         }
+        self.token_start = self.pos;
         let Some(byte) = self.peek() else {
             return Ok(Token::End);
         };
@@ -165,6 +173,10 @@ impl<'a> Lexer<'a> {
     /// Reads a redirect operator at `<` or `>`.
     fn redirect(&mut self, fd: u8) -> Result<Token, Opaque> {
         let first = self.peek();
+        // Input on 0 and output elsewhere: zsh refuses to mix directions on one descriptor.
+        if (first == Some(b'<')) != (fd == 0) {
+            return self.opaque(Reason::Redirect, "an unusual descriptor");
+        }
         let (second, third) = (self.peek_at(1), self.peek_at(2));
         let (length, kind) = match (first, second, third) {
             (Some(b'<'), Some(b'('), _) => {
@@ -306,7 +318,8 @@ impl<'a> Lexer<'a> {
                 }
                 b']' if brackets => word.metas.push(word.bytes.len()),
                 b'=' => {
-                    if self.pos == start {
+                    // Also after `''`, which does not stop zsh.
+                    if word.bytes.is_empty() {
                         return self
                             .opaque(Reason::Expansion, "leading `=` names a program in zsh");
                     }

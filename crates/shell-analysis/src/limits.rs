@@ -15,8 +15,10 @@ pub struct Limits {
     pub max_depth: usize,
     /// Longest text handed to the full bash parser; beyond it the loose scan reads the text instead.
     pub max_parser_bytes: usize,
-    /// Deepest bracket nesting handed to the full bash parser, which is recursive.
-    pub max_parser_nesting: usize,
+    /// Most brackets and keywords that open something in text for the full bash parser, which is recursive.
+    pub max_parser_openers: usize,
+    /// Most openers of the kind that doubles the parser's work: bare parentheses, and `case` counted twice.
+    pub max_parser_doublings: usize,
     /// Steps (about one per byte or word looked at) one analysis may take.
     pub max_steps: u64,
 }
@@ -28,7 +30,8 @@ impl Default for Limits {
             max_commands: 512,
             max_depth: 16,
             max_parser_bytes: 16 * 1024,
-            max_parser_nesting: 12,
+            max_parser_openers: 64,
+            max_parser_doublings: 12,
             max_steps: 4_000_000,
         }
     }

@@ -209,8 +209,9 @@ pub(crate) fn read_shell(shell: Shell, words: &[Known<'_>]) -> ShellShape {
                 ShellShape::Program
             };
         };
-        if letters.is_empty() {
-            return ShellShape::Unknown("a lone dash");
+        if letters.is_empty() || command {
+            // Whether options may follow `-c` is a matter of the shell.
+            return ShellShape::Unknown("a dash where the script should be");
         }
         at = at.saturating_add(1);
         for letter in letters {
@@ -309,6 +310,7 @@ mod tests {
         assert!(matches!(read("bash -c"), ShellShape::Unknown(_)));
         assert!(matches!(read("bash -ic id"), ShellShape::Unknown(_)));
         assert!(matches!(read("bash -c -- id"), ShellShape::Unknown(_)));
+        assert!(matches!(read("bash -c -x id"), ShellShape::Unknown(_)));
         assert!(matches!(
             read("bash --rcfile x -c id"),
             ShellShape::Unknown(_)

@@ -105,7 +105,7 @@ fn list(lexer: &mut Lexer<'_>, meter: &mut Meter) -> Result<Vec<PlainCommand>, O
             _ if missing && !(may_be_missing && matches!(end, Token::End | Token::Close)) => {
                 return Err(Opaque::new(
                     Reason::Syntax,
-                    lexer.pos(),
+                    lexer.token_start(),
                     "an operator without a command",
                 ));
             }
@@ -119,7 +119,7 @@ fn list(lexer: &mut Lexer<'_>, meter: &mut Meter) -> Result<Vec<PlainCommand>, O
             _ => {
                 return Err(Opaque::new(
                     Reason::Construct,
-                    lexer.pos(),
+                    lexer.token_start(),
                     "unbalanced `<(`",
                 ));
             }
@@ -127,7 +127,11 @@ fn list(lexer: &mut Lexer<'_>, meter: &mut Meter) -> Result<Vec<PlainCommand>, O
         join = next;
     }
     if commands.is_empty() {
-        return Err(Opaque::new(Reason::Syntax, lexer.pos(), "no command"));
+        return Err(Opaque::new(
+            Reason::Syntax,
+            lexer.token_start(),
+            "no command",
+        ));
     }
     Ok(commands)
 }
@@ -222,14 +226,14 @@ fn command(
         if !redirects.is_empty() {
             return Err(Opaque::new(
                 Reason::Redirect,
-                lexer.pos(),
+                lexer.token_start(),
                 "without a program, which runs one in zsh",
             ));
         }
         if !assignments.is_empty() {
             return Err(Opaque::new(
                 Reason::Assignment,
-                lexer.pos(),
+                lexer.token_start(),
                 "without a program, which lasts",
             ));
         }

@@ -46,7 +46,9 @@ fn real_shells_run_exactly_what_is_called_plain() {
     let mut posix: Vec<(String, Plain)> = Vec::new();
     let mut plain = 0;
     for _ in 0..count {
-        let script = generate::script(&mut rng);
+        let script = std::iter::repeat_with(|| generate::script(&mut rng))
+            .find(|script| oracle::is_harmless(script))
+            .unwrap();
         let as_bash = analyze_script(&script, Shell::Bash, &limits).plain;
         assert_eq!(
             as_bash,
@@ -110,7 +112,7 @@ fn compare(shell: &str, scripts: &[(String, Plain)]) -> Option<Tally> {
         let runs = oracle.run(&texts);
         for ((text, plain), calls) in batch.iter().zip(runs) {
             tally.compared += 1;
-            let exact = verdict::is_exact(plain, shell);
+            let exact = verdict::is_exact(plain);
             tally.exact += usize::from(exact);
             if let Err(why) = verdict::check(plain, &calls, exact) {
                 tally
