@@ -1,8 +1,4 @@
 //! What one analysis costs: a usual script, one argument list, and text that is opaque.
-#![expect(
-    missing_docs,
-    reason = "criterion's macro generates an undocumented function"
-)]
 
 use std::hint::black_box;
 

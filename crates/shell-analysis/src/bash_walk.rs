@@ -114,7 +114,7 @@ impl Walker<'_> {
         }
         if members
             .iter()
-            .any(|words| crate::follow::reads_script(words))
+            .any(|words| crate::follow::reads_script(words.iter().filter_map(MentionWord::known)))
         {
             let bodies: Vec<&[u8]> = bodies.iter().map(Vec::as_slice).collect();
             self.fed_to_shell(&members, &bodies);

@@ -4,194 +4,159 @@ use crate::opaque::{Opaque, OpaqueReason as Reason};
 use crate::plain::{PlainCommand, ShellEffect};
 use crate::word::Word;
 
-/// Builtins after which later commands may mean something else.
-const CHANGES_STATE: &[&[u8]] = &[
-    b".",
-    b"alias",
-    b"autoload",
-    b"bind",
-    b"chdir",
-    b"declare",
-    b"dirs",
-    b"disable",
-    b"emulate",
-    b"export",
-    b"float",
-    b"functions",
-    b"getln",
-    b"getopts",
-    b"hash",
-    b"integer",
-    b"let",
-    b"limit",
-    b"local",
-    b"mapfile",
-    b"popd",
-    b"private",
-    b"pushd",
-    b"pushln",
-    b"read",
-    b"readarray",
-    b"readonly",
-    b"rehash",
-    b"set",
-    b"setopt",
-    b"shift",
-    b"shopt",
-    b"source",
-    b"suspend",
-    b"ttyctl",
-    b"typeset",
-    b"ulimit",
-    b"umask",
-    b"unalias",
-    b"unfunction",
-    b"unhash",
-    b"unlimit",
-    b"unset",
-    b"unsetopt",
-    b"vared",
-    b"zformat",
-    b"zmodload",
-    b"zparseopts",
-    b"zstyle",
+/// Later commands may mean something else.
+const CHANGES: u8 = 1;
+/// Runs an operand as code, now or later: never plain.
+const RUNS: u8 = 2;
+/// Evaluates a name or number among its operands, in some shell: `a[$(id)]` runs `id`.
+const EVALUATES: u8 = 4;
+/// POSIX special builtin: an assignment before it outlasts it in dash.
+const SPECIAL: u8 = 8;
+
+/// The builtins of bash, dash and zsh that matter here, sorted.
+const BUILTINS: &[(&[u8], u8)] = &[
+    (b".", CHANGES | SPECIAL),
+    (b":", SPECIAL),
+    (b"[", EVALUATES),
+    (b"alias", CHANGES),
+    (b"autoload", CHANGES),
+    (b"bg", EVALUATES),
+    (b"bind", CHANGES),
+    (b"bindkey", RUNS),
+    (b"break", EVALUATES | SPECIAL),
+    (b"bye", EVALUATES),
+    (b"cd", EVALUATES),
+    (b"chdir", CHANGES | EVALUATES),
+    (b"compadd", RUNS),
+    (b"compdef", RUNS),
+    (b"compgen", RUNS),
+    (b"complete", RUNS),
+    (b"compopt", RUNS),
+    (b"continue", EVALUATES | SPECIAL),
+    (b"declare", CHANGES | EVALUATES),
+    (b"dirs", CHANGES | EVALUATES),
+    (b"disable", CHANGES),
+    (b"disown", EVALUATES),
+    (b"echotc", EVALUATES),
+    (b"echoti", EVALUATES),
+    (b"emulate", CHANGES),
+    (b"enable", RUNS),
+    (b"eval", RUNS | SPECIAL),
+    (b"exec", SPECIAL),
+    (b"exit", EVALUATES | SPECIAL),
+    (b"export", CHANGES | EVALUATES | SPECIAL),
+    (b"fc", RUNS),
+    (b"fg", EVALUATES),
+    (b"float", CHANGES | EVALUATES),
+    (b"functions", CHANGES),
+    (b"getln", CHANGES),
+    (b"getopts", CHANGES | EVALUATES),
+    (b"hash", CHANGES),
+    (b"history", RUNS),
+    (b"integer", CHANGES | EVALUATES),
+    (b"jobs", EVALUATES),
+    (b"kill", EVALUATES),
+    (b"let", CHANGES | EVALUATES),
+    (b"limit", CHANGES | EVALUATES),
+    (b"local", CHANGES | EVALUATES),
+    (b"logout", EVALUATES),
+    (b"mapfile", CHANGES | EVALUATES),
+    (b"popd", CHANGES | EVALUATES),
+    (b"print", EVALUATES),
+    (b"printf", EVALUATES),
+    (b"private", CHANGES),
+    (b"pushd", CHANGES | EVALUATES),
+    (b"pushln", CHANGES),
+    (b"r", RUNS),
+    (b"read", CHANGES | EVALUATES),
+    (b"readarray", CHANGES | EVALUATES),
+    (b"readonly", CHANGES | EVALUATES | SPECIAL),
+    (b"rehash", CHANGES),
+    (b"return", EVALUATES | SPECIAL),
+    (b"sched", RUNS),
+    (b"set", CHANGES | EVALUATES | SPECIAL),
+    (b"setopt", CHANGES),
+    (b"shift", CHANGES | EVALUATES | SPECIAL),
+    (b"shopt", CHANGES),
+    (b"source", CHANGES | SPECIAL),
+    (b"suspend", CHANGES),
+    (b"test", EVALUATES),
+    (b"times", SPECIAL),
+    (b"trap", RUNS | SPECIAL),
+    (b"ttyctl", CHANGES),
+    (b"typeset", CHANGES | EVALUATES),
+    (b"ulimit", CHANGES | EVALUATES),
+    (b"umask", CHANGES | EVALUATES),
+    (b"unalias", CHANGES),
+    (b"unfunction", CHANGES),
+    (b"unhash", CHANGES),
+    (b"unlimit", CHANGES),
+    (b"unset", CHANGES | EVALUATES | SPECIAL),
+    (b"unsetopt", CHANGES),
+    (b"vared", CHANGES),
+    (b"wait", EVALUATES),
+    (b"zcompile", RUNS),
+    (b"zformat", CHANGES),
+    (b"zle", RUNS),
+    (b"zmodload", CHANGES),
+    (b"zparseopts", CHANGES),
+    (b"zpty", RUNS),
+    (b"zregexparse", RUNS),
+    (b"zstyle", CHANGES),
 ];
 
-/// Builtins that run an operand as code, now or later: never plain.
-const RUNS_OPERANDS: &[&[u8]] = &[
-    b"bindkey",
-    b"compadd",
-    b"compdef",
-    b"compgen",
-    b"complete",
-    b"compopt",
-    b"enable",
-    b"eval",
-    b"fc",
-    b"history",
-    b"r",
-    b"sched",
-    b"trap",
-    b"zcompile",
-    b"zle",
-    b"zpty",
-    b"zregexparse",
-];
+fn traits(name: &[u8]) -> u8 {
+    BUILTINS
+        .binary_search_by(|(known, _)| crate::names::order(known, name))
+        .ok()
+        .and_then(|index| BUILTINS.get(index))
+        .map_or(0, |(_, traits)| *traits)
+}
 
-/// Builtins that evaluate a name or number among their operands, in some shell: `a[$(id)]` runs `id`.
-const EVALUATES_NAMES: &[&[u8]] = &[
-    b"[",
-    b"bg",
-    b"break",
-    b"bye",
-    b"cd",
-    b"chdir",
-    b"continue",
-    b"declare",
-    b"dirs",
-    b"disown",
-    b"echotc",
-    b"echoti",
-    b"exit",
-    b"export",
-    b"fg",
-    b"float",
-    b"getopts",
-    b"integer",
-    b"jobs",
-    b"kill",
-    b"let",
-    b"limit",
-    b"local",
-    b"logout",
-    b"mapfile",
-    b"popd",
-    b"print",
-    b"printf",
-    b"pushd",
-    b"read",
-    b"readarray",
-    b"readonly",
-    b"return",
-    b"set",
-    b"shift",
-    b"test",
-    b"typeset",
-    b"ulimit",
-    b"umask",
-    b"unset",
-    b"wait",
-];
+/// Whether an assignment before this builtin may last.
+pub(crate) fn is_special(name: &[u8]) -> bool {
+    traits(name) & SPECIAL != 0
+}
 
-/// POSIX special builtins: an assignment before one of them outlasts it in dash.
-const SPECIAL: &[&[u8]] = &[
-    b".",
-    b":",
-    b"break",
-    b"continue",
-    b"eval",
-    b"exec",
-    b"exit",
-    b"export",
-    b"readonly",
-    b"return",
-    b"set",
-    b"shift",
-    b"source",
-    b"times",
-    b"trap",
-    b"unset",
-];
-
-/// Refuses builtins that would run text hidden in their operands.
-pub(crate) fn check(command: &PlainCommand) -> Result<(), Opaque> {
+/// What the command does to its shell; refuses builtins that would run text hidden in their operands.
+///
+/// `special`: the word that was typed first, before wrappers were removed, is a special builtin.
+pub(crate) fn effect(command: &PlainCommand, special: bool) -> Result<Option<ShellEffect>, Opaque> {
     let program = command.program();
-    let at = command.span.start;
-    let refuse = || {
-        let name = String::from_utf8_lossy(program);
-        Err(Opaque::new(
+    let traits = traits(program);
+    let mut operands = command.words.iter().skip(1);
+    // A glob may expand to a file name that holds a subscript.
+    let runs_text = traits & RUNS != 0
+        || traits & EVALUATES != 0
+            && operands.any(|word| word.literal().is_none_or(holds_subscript));
+    if runs_text {
+        return Err(Opaque::new(
             Reason::EvaluatesOperands,
-            at,
-            format!("`{name}`"),
-        ))
-    };
-    if RUNS_OPERANDS.contains(&program) {
-        return refuse();
+            command.span.start,
+            format!("`{}`", String::from_utf8_lossy(program)),
+        ));
     }
-    // A glob may expand to a file name that holds a subscript. `[` alone opens a test and `]` closes it.
-    let evaluates = EVALUATES_NAMES.contains(&program);
-    if evaluates
-        && command
-            .words
-            .iter()
-            .skip(1)
-            .any(|word| word.literal().is_none_or(holds_subscript))
-    {
-        return refuse();
-    }
-    Ok(())
-}
-
-fn holds_subscript(word: &[u8]) -> bool {
-    word.contains(&b'[') && word.iter().any(|b| matches!(b, b'$' | b'`'))
-}
-
-/// What the command does to its shell. `typed` is the first word before wrappers were removed.
-pub(crate) fn effect(command: &PlainCommand, typed: &[u8]) -> Option<ShellEffect> {
-    let program = command.program();
     if program == b"cd" {
-        return Some(ShellEffect::ChangesDirectory);
+        return Ok(Some(ShellEffect::ChangesDirectory));
     }
-    let lasting_assignment = !command.assignments.is_empty() && SPECIAL.contains(&typed);
-    let names_variable = matches!(program, b"printf" | b"print" | b"wait" | b"test")
+    let lasting_assignment = special && !command.assignments.is_empty();
+    let changes = traits & CHANGES != 0 || lasting_assignment || names_variable(command);
+    Ok(changes.then_some(ShellEffect::ChangesState))
+}
+
+/// `printf -v NAME`, `wait -p NAME`: options of otherwise harmless builtins.
+fn names_variable(command: &PlainCommand) -> bool {
+    matches!(command.program(), b"printf" | b"print" | b"wait" | b"test")
         && command
             .words
             .iter()
             .skip(1)
             .filter_map(Word::literal)
-            .any(|word| word.first() == Some(&b'-') && word.iter().any(|b| b"vpz".contains(b)));
-    (CHANGES_STATE.contains(&program) || lasting_assignment || names_variable)
-        .then_some(ShellEffect::ChangesState)
+            .any(|word| word.first() == Some(&b'-') && word.iter().any(|b| b"vpz".contains(b)))
+}
+
+fn holds_subscript(word: &[u8]) -> bool {
+    word.contains(&b'[') && word.iter().any(|b| matches!(b, b'$' | b'`'))
 }
 
 /// The operand of a `cd` that can be followed: one literal path, nothing that a shell resolves by its own state.
@@ -203,4 +168,14 @@ pub(crate) fn cd_target(command: &PlainCommand) -> Option<&[u8]> {
         && command.assignments.is_empty()
         && !matches!(path.first(), None | Some(b'-' | b'+'));
     followable.then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(BUILTINS.is_sorted_by(|a, b| a.0 < b.0));
+    }
 }

@@ -1,12 +1,9 @@
 //! The forbid side's reading of one raw word: what it may expand to, and the scripts inside it.
 
-use std::collections::BTreeMap;
-
-use crate::loose::{ansi_c, braces, closing};
+use crate::ansi_c::ansi_c;
+use crate::loose::{braces, closing};
 use crate::mentions::{Construct, MentionWord};
-
-/// Literal values that variables were given earlier in the text.
-pub(crate) type Variables = BTreeMap<Vec<u8>, Vec<u8>>;
+use crate::walk::Variables;
 
 /// More alternatives than this in one word are not worth the time.
 const MAX_ALTERNATIVES: usize = 32;

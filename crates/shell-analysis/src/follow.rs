@@ -36,10 +36,17 @@ pub(crate) fn is_run_by_programs(name: &[u8]) -> bool {
 }
 
 /// Whether a command among these words may be a shell that takes its script from its input.
-pub(crate) fn reads_script(words: &[MentionWord]) -> bool {
-    words.iter().filter_map(MentionWord::known).any(|word| {
+pub(crate) fn reads_script<'w>(mut words: impl Iterator<Item = &'w [u8]>) -> bool {
+    words.any(|word| {
+        // Nearly every word is decided by its last letter: `bash`, `pwsh.exe`, `cmd`, `nu`, `xonsh`, `elvish`.
+        if !matches!(
+            word.last().map(u8::to_ascii_lowercase),
+            Some(b'h' | b'e' | b'd' | b'u' | b'l' | b'3')
+        ) {
+            return false;
+        }
         let base = folded_base(word);
-        Shell::from_program(&base).is_some() || OTHER_SHELLS.contains(&base.as_slice())
+        Shell::from_program(&base).is_some() || OTHER_SHELLS.contains(&&*base)
     })
 }
 
@@ -61,7 +68,7 @@ impl Walker<'_> {
             Some(shell) => return self.foreign_script(words, shell),
             None => {}
         }
-        match base.as_slice() {
+        match &*base {
             b"eval" => self.joined(words.iter().skip(1), Construct::Evaluated),
             b"trap" => self.each(words.iter().skip(1).take(2), Construct::Evaluated),
             b"alias" => self.alias(words),

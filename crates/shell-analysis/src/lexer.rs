@@ -292,7 +292,11 @@ impl<'a> Lexer<'a> {
 
     fn word(&mut self) -> Result<RawWord, Opaque> {
         let start = self.pos;
-        let mut word = RawWord::default();
+        let mut word = RawWord {
+            // Most words fit: growing by doubling from nothing would cost more than the rest of the loop.
+            bytes: Vec::with_capacity(16),
+            ..RawWord::default()
+        };
         let mut brackets = false;
         while let Some(byte) = self.peek() {
             match byte {

@@ -58,15 +58,18 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod ansi_c;
 #[cfg(feature = "bash-parser")]
 mod bash_walk;
 mod builtins;
+#[cfg(feature = "bash-parser")]
 mod expand;
 mod flow;
 mod follow;
 mod hidden;
 mod lexer;
 mod limits;
+#[cfg(feature = "bash-parser")]
 mod loose;
 mod mentions;
 mod names;
@@ -80,6 +83,8 @@ mod text_scan;
 mod unwrap;
 mod walk;
 mod word;
+#[cfg(feature = "bash-parser")]
+mod words;
 mod wrappers;
 
 pub use analysis::{Analysis, analyze_argv, analyze_script};

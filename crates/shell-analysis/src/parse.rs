@@ -9,7 +9,7 @@ use crate::plain::{
 use crate::shell::Shell;
 use crate::word::{Pattern, Span, Word};
 
-/// Words that some shell takes for grammar, not for a program, when they come first.
+/// Words that some shell takes for grammar, not for a program, when they come first; sorted.
 ///
 /// Quoting would make them programs, but no useful program has such a name: quoted ones are refused as well.
 const RESERVED: &[&[u8]] = &[
@@ -74,7 +74,10 @@ pub(crate) fn check_program(program: &[u8], at: Option<usize>) -> Result<(), Opa
     }) {
         return refuse("holds a special character");
     }
-    if RESERVED.contains(&program) {
+    if RESERVED
+        .binary_search_by(|known| crate::names::order(known, program))
+        .is_ok()
+    {
         return Err(Opaque::new(
             Reason::Construct,
             at,
@@ -362,4 +365,14 @@ fn path_target(raw: RawWord) -> Result<RedirectTarget, Opaque> {
         return Err(Opaque::new(Reason::Redirect, at, "target `-`"));
     }
     Ok(RedirectTarget::Path(raw.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserved_words_are_sorted() {
+        assert!(RESERVED.is_sorted());
+    }
 }

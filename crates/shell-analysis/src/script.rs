@@ -112,13 +112,12 @@ fn expand(
             }
             command.cwd = cwd.clone();
             command.tainted = taint.clone();
-            let typed = command.program().to_vec();
+            let special = builtins::is_special(command.program());
             substitutions(&mut command, meter, depth)?;
             let unwrapped = unwrap(command, meter)?;
             match unwrapped {
                 Unwrapped::Command(mut command) => {
-                    builtins::check(&command)?;
-                    command.effect = builtins::effect(&command, &typed);
+                    command.effect = builtins::effect(&command, special)?;
                     match command.effect {
                         Some(ShellEffect::ChangesDirectory) => {
                             movement = builtins::cd_target(&command)
@@ -126,7 +125,7 @@ fn expand(
                         }
                         Some(ShellEffect::ChangesState) => {
                             changed.get_or_insert_with(|| Taint {
-                                by: typed.clone(),
+                                by: command.program().to_vec(),
                                 at: command.span,
                             });
                         }
@@ -191,6 +190,10 @@ fn inherit(
     inherited: &Inherited,
     meter: &mut Meter,
 ) -> Result<(), Opaque> {
+    if inherited.via.is_empty() {
+        // Only a wrapper hands anything down, and every wrapper leaves a step.
+        return Ok(());
+    }
     // Copying is the one thing here that is not linear in the text, so it is paid for.
     if !meter.take(inherited.weight) {
         return Err(Opaque::new(

@@ -26,7 +26,7 @@ impl Shell {
     #[must_use]
     pub fn from_program(program: &[u8]) -> Option<Self> {
         let name = crate::names::folded_base(program);
-        Some(match name.as_slice() {
+        Some(match &*name {
             b"bash" | b"rbash" => Self::Bash,
             b"sh" | b"dash" | b"ash" | b"ksh" | b"ksh93" | b"mksh" => Self::Sh,
             b"zsh" | b"rzsh" => Self::Zsh,

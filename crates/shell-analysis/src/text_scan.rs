@@ -3,7 +3,7 @@
 //! It cuts text at everything that could start a command, resolves simple quoting, and never recurses: an explicit
 //! stack remembers the commands around a substitution, so that `rm $(x) -rf /` is still one command.
 
-use crate::loose::ansi_c;
+use crate::ansi_c::ansi_c;
 use crate::mentions::{Mention, MentionWord};
 use crate::plain::RedirectKind;
 use crate::shell::Shell;

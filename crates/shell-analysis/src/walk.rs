@@ -3,14 +3,18 @@
 //! The walk keeps going where the allow side gave up. It never recurses deeper than the cap: past it, text is read by
 //! the flat scan, which finds the same commands with less context.
 
-use crate::expand::{self, Inside, Variables};
+use std::collections::BTreeMap;
+
 use crate::limits::Meter;
 use crate::mentions::{Construct, Mention, MentionWord, Mentions};
 use crate::parse::is_identifier;
-use crate::plain::{Plain, PlainCommand, RedirectKind, RedirectTarget};
+use crate::plain::{Plain, PlainCommand, RedirectKind, RedirectTarget, UnwrapKind, UnwrapStep};
 use crate::shell::Shell;
 use crate::text_scan;
 use crate::word::Word;
+
+/// Literal values that variables were given earlier in the text.
+pub(crate) type Variables = BTreeMap<Vec<u8>, Vec<u8>>;
 
 pub(crate) struct Walker<'m> {
     pub(crate) meter: &'m mut Meter,
@@ -41,7 +45,7 @@ impl<'m> Walker<'m> {
         self.path.pop();
     }
 
-    fn is_too_deep(&self) -> bool {
+    pub(crate) fn is_too_deep(&self) -> bool {
         self.depth > self.meter.limits().max_depth
     }
 
@@ -91,14 +95,13 @@ impl<'m> Walker<'m> {
             return;
         }
         mention.found.clone_from(&self.path);
-        let (words, assignments) = (mention.words.clone(), mention.assignments.clone());
-        self.mentions.commands.push(mention);
         if self.is_too_deep() {
             self.mentions.truncated = true;
-            return;
+        } else {
+            self.assign(&mention.assignments, mention.words.is_empty());
+            self.follow(&mention.words);
         }
-        self.assign(&assignments, words.is_empty());
-        self.follow(&words);
+        self.mentions.commands.push(mention);
     }
 
     /// Remembers literal values, and reads those that programs run.
@@ -120,73 +123,35 @@ impl<'m> Walker<'m> {
         }
     }
 
-    /// Expands a raw word and walks the scripts inside it.
-    pub(crate) fn word(&mut self, raw: &[u8]) -> Vec<MentionWord> {
-        if !self.meter.take(raw.len()) {
-            self.mentions.truncated = true;
-            return vec![MentionWord::Unknown];
-        }
-        let mut inside = Vec::new();
-        let fields = expand::fields(raw, &self.variables, &mut inside);
-        self.inside(raw, inside);
-        fields
-    }
-
-    /// Walks the substitutions of text that stands as if in double quotes.
-    pub(crate) fn quoted_text(&mut self, raw: &[u8]) {
-        if !self.meter.take(raw.len()) {
-            self.mentions.truncated = true;
-            return;
-        }
-        let mut inside = Vec::new();
-        expand::quoted_text(raw, &self.variables, &mut inside);
-        self.inside(raw, inside);
-    }
-
-    fn inside(&mut self, raw: &[u8], inside: Vec<Inside>) {
-        if inside.is_empty() {
-            return;
-        }
-        if self.is_too_deep() || inside.iter().any(|part| matches!(part, Inside::Ragged)) {
-            return self.within(Construct::Substitution, |walker| {
-                walker.scan(raw, Shell::Bash);
-            });
-        }
-        for part in inside {
-            match part {
-                Inside::Script(construct, text) => {
-                    self.within(construct, |walker| walker.script(&text, Shell::Bash));
-                }
-                Inside::Word(text) => self.within(Construct::Substitution, |walker| {
-                    walker.quoted_text(&text);
-                }),
-                Inside::Ragged => {}
-            }
-        }
-    }
-
     /// Walks commands the allow side read exactly.
     pub(crate) fn plain(&mut self, plain: &Plain) {
+        let mut before: &[UnwrapStep] = &[];
         for command in &plain.commands {
             self.plain_command(command);
+            // The commands of one inline script have the same layers around them.
+            if command.via != before {
+                self.layers(command);
+            }
+            before = match command.via.last() {
+                Some(step) if step.kind == UnwrapKind::Shell => &command.via,
+                _ => &[],
+            };
         }
-        let members: Vec<Vec<MentionWord>> = plain
-            .commands
-            .iter()
-            .map(|command| command.words.iter().map(mention_word).collect())
-            .collect();
-        if members
-            .iter()
-            .any(|words| crate::follow::reads_script(words))
-        {
+        let feeds_shell = plain.commands.iter().any(|command| {
+            crate::follow::reads_script(command.words.iter().filter_map(Word::literal))
+        });
+        if feeds_shell {
+            let members: Vec<Vec<MentionWord>> = plain
+                .commands
+                .iter()
+                .map(|command| command.words.iter().map(mention_word).collect())
+                .collect();
             let bodies: Vec<&[u8]> = plain.commands.iter().flat_map(bodies).collect();
             self.fed_to_shell(&members, &bodies);
         }
     }
 
     fn plain_command(&mut self, command: &PlainCommand) {
-        // The layers around the command are mentions too: a rule may forbid `sudo` itself.
-        let mut words: Vec<MentionWord> = command.words.iter().map(mention_word).collect();
         for word in &command.words {
             if let Word::ProcessSubstitution(inner) = word {
                 self.within(Construct::ProcessSubstitution, |walker| walker.plain(inner));
@@ -210,22 +175,28 @@ impl<'m> Walker<'m> {
                 (assignment.name.clone(), value)
             })
             .collect();
-        let construct = if command.via.is_empty() {
-            None
-        } else {
-            Some(Construct::Wrapper)
-        };
         let mention = Mention {
-            words: words.clone(),
+            words: command.words.iter().map(mention_word).collect(),
             assignments,
             redirects,
             found: Vec::new(),
         };
-        match construct {
+        match command.via.last().map(|step| step.kind) {
             None => self.command(mention),
-            Some(construct) => self.within(construct, |walker| walker.command(mention)),
+            Some(UnwrapKind::Shell) => {
+                self.within(Construct::InlineScript, |walker| walker.command(mention));
+            }
+            Some(_) => self.within(Construct::Wrapper, |walker| walker.command(mention)),
         }
+    }
+
+    /// The wrappers around a command are mentions too: a rule may forbid `sudo` itself.
+    fn layers(&mut self, command: &PlainCommand) {
+        let mut words: Vec<MentionWord> = command.words.iter().map(mention_word).collect();
         for step in command.via.iter().rev() {
+            if step.kind == UnwrapKind::Shell {
+                words = vec![MentionWord::Unknown];
+            }
             let outer = step.words.iter().cloned().map(MentionWord::Known);
             words.splice(0..0, outer);
             if self.meter.take(words.len()) {

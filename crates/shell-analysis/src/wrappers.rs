@@ -4,6 +4,8 @@
 //! command. The allow side follows a row to the letter and answers opaque to anything the row does not list; the
 //! forbid side falls back to guessing generously.
 
+use std::sync::LazyLock;
+
 use crate::plain::UnwrapKind;
 
 /// How the inner command is written.
@@ -420,11 +422,22 @@ pub(crate) const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
+/// The rows by name, sorted, because every command is looked up.
+static INDEX: LazyLock<Vec<(&'static [u8], &'static Wrapper)>> = LazyLock::new(|| {
+    let names = WRAPPERS
+        .iter()
+        .flat_map(|row| row.names.iter().map(move |name| (name.as_bytes(), row)));
+    let mut index: Vec<_> = names.collect();
+    index.sort_unstable_by_key(|(name, _)| *name);
+    index
+});
+
 /// The row for a program name.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Wrapper> {
-    WRAPPERS
-        .iter()
-        .find(|wrapper| wrapper.names.iter().any(|known| known.as_bytes() == name))
+    let at = INDEX
+        .binary_search_by(|(known, _)| crate::names::order(known, name))
+        .ok()?;
+    INDEX.get(at).map(|(_, row)| *row)
 }
 
 impl Wrapper {

@@ -165,7 +165,7 @@ fn render_command(command: &PlainCommand, out: &mut String, bodies: &mut String)
             RedirectTarget::Path(path) => quoted(path)?,
             RedirectTarget::Body(body) => {
                 let body = String::from_utf8(body.clone()).ok()?;
-                let _infallible = write!(bodies, "{body}E\n");
+                let _infallible = writeln!(bodies, "{body}E");
                 "'E'".to_owned()
             }
             _ => return None,

@@ -64,11 +64,7 @@ fn representative_scripts() {
     }
     let mut out = String::new();
     for script in SCRIPTS {
-        out.push_str(&format!(
-            "=== {}\n{}\n",
-            script.escape_debug(),
-            full(&bash(script))
-        ));
+        out.push_str(&format!("=== {script:?}\n{}\n", full(&bash(script))));
     }
     for argv in ARGUMENT_LISTS {
         let analysis = analyze_argv(argv, &Limits::default());

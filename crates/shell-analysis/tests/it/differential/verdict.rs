@@ -23,10 +23,10 @@ pub(super) fn is_exact(plain: &Plain) -> bool {
             });
         let wrappers_exist = command.via.iter().all(|step| {
             let words: Vec<&[u8]> = step.words.iter().map(Vec::as_slice).collect();
-            match words[..] {
-                [b"command" | b"env" | b"nice"] | [b"env", b"A=1"] | [b"nice", b"-n", b"5"] => true,
-                _ => false,
-            }
+            matches!(
+                words[..],
+                [b"command" | b"env" | b"nice"] | [b"env", b"A=1"] | [b"nice", b"-n", b"5"]
+            )
         });
         is_recorder(command)
             && words_are_literal
