@@ -34,6 +34,9 @@ pub(crate) fn unwrap(mut command: PlainCommand, meter: &mut Meter) -> Result<Unw
         if let Some(shell) = Shell::from_program(base) {
             return unwrap_shell(command, shell);
         }
+        if matches!(base, b"find" | b"gfind") && runs_commands(&command.words) {
+            return Err(wrapper(&command, "runs commands on files it finds"));
+        }
         let Some(row) = wrappers::find(base) else {
             return Ok(Unwrapped::Command(command));
         };
@@ -58,6 +61,14 @@ pub(crate) fn unwrap(mut command: PlainCommand, meter: &mut Meter) -> Result<Unw
             Shape::Unknown(why) => return Err(wrapper(&command, why)),
         }
     }
+}
+
+/// `find -exec` and its like: the files found become operands of a command, of which the list says too little.
+fn runs_commands(words: &[Word]) -> bool {
+    words
+        .iter()
+        .filter_map(Word::literal)
+        .any(|word| matches!(word, b"-exec" | b"-execdir" | b"-ok" | b"-okdir"))
 }
 
 fn known(words: &[Word]) -> Vec<Known<'_>> {

@@ -95,13 +95,18 @@ impl<'m> Walker<'m> {
             return;
         }
         mention.found.clone_from(&self.path);
+        // Its place is taken first, so that a command stands before those inside it.
+        let place = self.mentions.commands.len();
+        self.mentions.commands.push(Mention::default());
         if self.is_too_deep() {
             self.mentions.truncated = true;
         } else {
             self.assign(&mention.assignments, mention.words.is_empty());
             self.follow(&mention.words);
         }
-        self.mentions.commands.push(mention);
+        if let Some(slot) = self.mentions.commands.get_mut(place) {
+            *slot = mention;
+        }
     }
 
     /// Remembers literal values, and reads those that programs run.

@@ -341,6 +341,8 @@ fn wrappers_are_removed() {
         "xargs -i rm",
         "strace -o f ls",
         "su -c id",
+        "find . -exec ls x +",
+        "find . -okdir ls",
         "nice A=1 ls",
     ] {
         let analysis = bash(text);
