@@ -39,7 +39,7 @@ const BUILTINS: &[(&[u8], u8)] = &[
     (b"disown", EVALUATES),
     (b"echotc", EVALUATES),
     (b"echoti", EVALUATES),
-    (b"emulate", CHANGES),
+    (b"emulate", RUNS),
     (b"enable", RUNS),
     (b"eval", RUNS | SPECIAL),
     (b"exec", SPECIAL),
@@ -54,13 +54,13 @@ const BUILTINS: &[(&[u8], u8)] = &[
     (b"hash", CHANGES),
     (b"history", RUNS),
     (b"integer", CHANGES | EVALUATES),
-    (b"jobs", EVALUATES),
+    (b"jobs", RUNS),
     (b"kill", EVALUATES),
     (b"let", CHANGES | EVALUATES),
     (b"limit", CHANGES | EVALUATES),
     (b"local", CHANGES | EVALUATES),
     (b"logout", EVALUATES),
-    (b"mapfile", CHANGES | EVALUATES),
+    (b"mapfile", RUNS),
     (b"popd", CHANGES | EVALUATES),
     (b"print", EVALUATES),
     (b"printf", EVALUATES),
@@ -69,7 +69,7 @@ const BUILTINS: &[(&[u8], u8)] = &[
     (b"pushln", CHANGES),
     (b"r", RUNS),
     (b"read", CHANGES | EVALUATES),
-    (b"readarray", CHANGES | EVALUATES),
+    (b"readarray", RUNS),
     (b"readonly", CHANGES | EVALUATES | SPECIAL),
     (b"rehash", CHANGES),
     (b"return", EVALUATES | SPECIAL),
@@ -146,13 +146,14 @@ pub(crate) fn effect(command: &PlainCommand, special: bool) -> Result<Option<She
 
 /// `printf -v NAME`, `wait -p NAME`: options of otherwise harmless builtins.
 fn names_variable(command: &PlainCommand) -> bool {
-    matches!(command.program(), b"printf" | b"print" | b"wait" | b"test")
-        && command
-            .words
-            .iter()
-            .skip(1)
-            .filter_map(Word::literal)
-            .any(|word| word.first() == Some(&b'-') && word.iter().any(|b| b"vpz".contains(b)))
+    let letters: &[u8] = match command.program() {
+        b"printf" => b"v",
+        b"print" => b"vzsSR",
+        b"wait" => b"p",
+        _ => return false,
+    };
+    let mut operands = command.words.iter().skip(1).filter_map(Word::literal);
+    operands.any(|word| word.first() == Some(&b'-') && word.iter().any(|b| letters.contains(b)))
 }
 
 fn holds_subscript(word: &[u8]) -> bool {

@@ -56,6 +56,9 @@ pub(crate) fn unwrap(mut command: PlainCommand, meter: &mut Meter) -> Result<Unw
                 // `xargs nice`: the input names the program. `xargs` alone echoes, which is not worth a case.
                 return Err(wrapper(&command, "the input decides what it runs"));
             }
+            Shape::Alone if row.is_named("exec") => {
+                return Err(wrapper(&command, "its redirects outlast it"));
+            }
             Shape::Alone => return Ok(Unwrapped::Command(command)),
             Shape::Script { .. } => return Err(wrapper(&command, "a script in an option")),
             Shape::Unknown(why) => return Err(wrapper(&command, why)),

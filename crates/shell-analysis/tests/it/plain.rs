@@ -260,7 +260,6 @@ fn builtins_taint_the_rest() {
         "pushd a",
         "A=1 :",
         "command export A=1",
-        "mapfile A",
         "declare A=1",
     ] {
         let analysis = plain(&bash(&format!("{builtin}; ls")));
@@ -272,6 +271,9 @@ fn builtins_taint_the_rest() {
         "eval x",
         "trap x EXIT",
         "enable -f x y",
+        "mapfile -C x A",
+        "jobs -x ls",
+        "emulate sh -c ls",
         "fc -s",
         "compgen -W x",
         "command eval x",
@@ -293,6 +295,7 @@ fn builtins_that_evaluate_names() {
     ] {
         opaque(text, Reason::EvaluatesOperands);
     }
+    check("test -z '' && ls", "[test] [-z] []\n&& [ls]");
     check("echo 'a[$(id)]' *", "[echo] [a[$(id)]] glob[*]");
 }
 
@@ -319,6 +322,8 @@ fn wrappers_are_removed() {
     check("time ls", "[ls] via Transparent(time)");
     for text in [
         "nice -x ls",
+        "exec >x",
+        "command exec 2>x",
         "nice --5 ls",
         "timeout 5",
         "env -C / ls",
