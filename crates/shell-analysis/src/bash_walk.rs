@@ -63,7 +63,24 @@ fn is_fit(text: &[u8], limits: &Limits) -> bool {
             before = byte;
         }
     }
-    doublings <= limits.max_parser_doublings && openers <= limits.max_parser_openers
+    doublings <= limits.max_parser_doublings
+        && openers <= limits.max_parser_openers
+        && !names_huge_descriptor(text)
+}
+
+/// Whether a redirect names a descriptor that does not fit 32 bits: the parser panics at one. A continued line does not
+/// end the number.
+fn names_huge_descriptor(text: &[u8]) -> bool {
+    let mut digits = 0usize;
+    for &byte in text {
+        match byte {
+            b'0'..=b'9' => digits = digits.saturating_add(1),
+            b'\\' | b'\n' => {}
+            b'<' | b'>' if digits > 9 => return true,
+            _ => digits = 0,
+        }
+    }
+    false
 }
 
 impl Walker<'_> {
@@ -361,6 +378,24 @@ impl Walker<'_> {
             if let MentionWord::Known(text) | MentionWord::Pattern(text) = field {
                 self.quoted_text(&text);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_parser_would_panic_at_never_reaches_it() {
+        let limits = Limits::default();
+        for (text, fit) in [
+            ("99999999999<-", false),
+            ("99999\\\n999999>x", false),
+            ("a 12345678901 >x", true),
+            ("echo 99999999999; a 2>x", true),
+        ] {
+            assert_eq!(is_fit(text.as_bytes(), &limits), fit, "{text:?}");
         }
     }
 }
