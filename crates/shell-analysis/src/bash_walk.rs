@@ -66,6 +66,7 @@ fn is_fit(text: &[u8], limits: &Limits) -> bool {
     doublings <= limits.max_parser_doublings
         && openers <= limits.max_parser_openers
         && !names_huge_descriptor(text)
+        && !has_odd_here_tag(text)
 }
 
 /// Whether a redirect names a descriptor that does not fit 32 bits: the parser panics at one. A continued line does not
@@ -81,6 +82,43 @@ fn names_huge_descriptor(text: &[u8]) -> bool {
         }
     }
     false
+}
+
+/// Whether a here-document's tag could be read as empty, as in `<<''`: the parser never comes back from one. A tag that
+/// starts with a letter, a digit or an underscore, quoted or not, is not empty. Continued lines are one line to a shell.
+fn has_odd_here_tag(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b"<<") {
+        let after = skip(rest.get(at + 2..).unwrap_or_default(), b"");
+        rest = match after {
+            // A here-string has no tag.
+            [b'<', tail @ ..] => tail,
+            [b'-', tail @ ..] => skip(tail, b" \t"),
+            tail => skip(tail, b" \t"),
+        };
+        let tag = match rest {
+            [b'\'' | b'"' | b'\\', tag @ ..] => tag,
+            tag => tag,
+        };
+        let named =
+            matches!(tag.first(), Some(byte) if byte.is_ascii_alphanumeric() || *byte == b'_');
+        if !named && after.first() != Some(&b'<') {
+            return true;
+        }
+    }
+    // The operator itself in two lines.
+    text.windows(3).any(|bytes| bytes == b"<\\\n")
+}
+
+/// The text after any of these bytes and after continued lines.
+fn skip<'a>(mut text: &'a [u8], blanks: &[u8]) -> &'a [u8] {
+    loop {
+        text = match text {
+            [b'\\', b'\n', rest @ ..] => rest,
+            [first, rest @ ..] if blanks.contains(first) => rest,
+            _ => return text,
+        };
+    }
 }
 
 impl Walker<'_> {
@@ -394,6 +432,17 @@ mod tests {
             ("99999\\\n999999>x", false),
             ("a 12345678901 >x", true),
             ("echo 99999999999; a 2>x", true),
+            ("cat <<''", false),
+            ("cat <<\"\"\nx\n\n", false),
+            ("cat <<-\r", false),
+            ("cat << \\\n\\\n ''", false),
+            ("cat <\\\n<''", false),
+            ("cat <<", false),
+            ("cat <<EOF\nx\nEOF", true),
+            ("cat <<-'EOF'\nx\nEOF", true),
+            ("cat <<\\EOF\nx\nEOF", true),
+            ("cat <<< ''", true),
+            ("echo $((1 << 2))", true),
         ] {
             assert_eq!(is_fit(text.as_bytes(), &limits), fit, "{text:?}");
         }
