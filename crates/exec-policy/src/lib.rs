@@ -85,35 +85,18 @@
 //! - Saying what a command may touch while it runs. That is [`palisade_policy`].
 #![forbid(unsafe_code)]
 
-mod amendment;
-mod approval;
-mod containment;
-mod decide;
-mod error;
-pub mod executor;
-mod explain;
-pub mod matrix;
-mod placement;
-mod question;
-mod reason;
-mod requirement;
-mod risk;
-mod segments;
-mod verdict;
+pub mod approvals;
+pub mod authoring;
+pub mod decision;
+pub mod import;
+pub mod language;
+pub mod matching;
 
-pub use amendment::ExecPolicyAmendment;
-pub use approval::{
-    AskForApproval, GrantScope, PromptCategory, RejectConfig, ReviewDecision,
-    should_bypass_approval, wants_no_sandbox_approval,
+pub use decision::{
+    AmendmentError, ApprovalPurpose, AskForApproval, Command, Decision, DefaultEntry, Escalation,
+    ExecApprovalRequirement, ExecPolicyAmendment, GrantScope, Placement, PromptCategory, Question,
+    Reason, Reasons, Refusal, RejectConfig, ReviewDecision, Risk, RuleDecision, RuleRef,
+    SandboxDecision, SandboxOverride, SandboxablePreference, SegmentVerdict, UnknownApprovalPolicy,
+    VerdictSource, WorkingBackend, decide, default_exec_approval_requirement, executor, matrix,
+    orchestrator, should_bypass_approval, wants_no_sandbox_approval,
 };
-pub use containment::{SandboxablePreference, WorkingBackend};
-pub use decide::{Decision, decide};
-pub use error::{AmendmentError, UnknownApprovalPolicy};
-pub use placement::{Placement, Refusal, SandboxDecision, SandboxOverride, orchestrator};
-pub use question::{Command, Question};
-pub use reason::{Escalation, Reason, Reasons};
-pub use requirement::{
-    ApprovalPurpose, ExecApprovalRequirement, default_exec_approval_requirement,
-};
-pub use risk::Risk;
-pub use verdict::{DefaultEntry, RuleDecision, RuleRef, SegmentVerdict, VerdictSource};

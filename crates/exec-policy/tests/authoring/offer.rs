@@ -1,0 +1,518 @@
+//! Which prefixes may be kept, and which one is proposed.
+
+use palisade_exec_policy::approvals::{Refused, may_offer, propose};
+use proptest::prelude::*;
+
+fn words(command: &str) -> Vec<&str> {
+    command.split(' ').filter(|word| !word.is_empty()).collect()
+}
+
+#[test]
+fn prefixes_that_grant_everything_are_refused() {
+    let refused = [
+        // Shells and what they are called.
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "fish",
+        "/bin/sh",
+        "/usr/bin/bash",
+        "bash -c",
+        "bash -lc",
+        "bash -x",
+        "BASH",
+        "bash.exe",
+        "zsh -ic",
+        "ksh -c ls",
+        "bash scripts",
+        "pwsh",
+        "pwsh -Command",
+        "powershell.exe -EncodedCommand",
+        "cmd",
+        "cmd /c",
+        "cmd.exe /c dir",
+        "eval",
+        "source",
+        ".",
+        "exec ls",
+        // Interpreters, versions, paths, endings, case.
+        "python",
+        "python3",
+        "python3.11",
+        "python3.13t",
+        "PYTHON",
+        "/usr/bin/python3",
+        "/opt/x/python",
+        "python.exe",
+        "python -m",
+        "python -c",
+        "python -m runpy",
+        "python -m pdb",
+        "python -m http.server",
+        "python -m timeit",
+        "python3 script.py",
+        "python3 -u",
+        "python -m pip",
+        "py -3",
+        "pypy3 -m",
+        "node",
+        "node -e",
+        "node -p",
+        "nodejs",
+        "node18",
+        "node script.js",
+        "ts-node",
+        "tsx",
+        "ruby",
+        "ruby -e",
+        "ruby3.2 -e",
+        "perl",
+        "perl -e",
+        "perl5.36 -ne",
+        "php -r",
+        "php8.1",
+        "lua5.4 -e",
+        "deno",
+        "deno run",
+        "deno eval",
+        "deno task",
+        "bun",
+        "bun run",
+        "bun x",
+        "bun -e",
+        "osascript -e",
+        "Rscript -e",
+        "julia -e",
+        "awk",
+        "gawk",
+        "sed",
+        "sed -n",
+        "vim",
+        "vim -c",
+        "less",
+        "gdb",
+        "sqlite3",
+        "psql -c",
+        "java",
+        "java -jar",
+        "tclsh",
+        "expect",
+        "irb",
+        "elixir -e",
+        "erl -eval",
+        "swift",
+        // Wrappers.
+        "env",
+        "env FOO=1 python",
+        "env FOO=1 ls",
+        "env -S",
+        "sudo",
+        "sudo -u x bash",
+        "sudo ls",
+        "doas",
+        "su -c",
+        "xargs",
+        "xargs ls",
+        "find",
+        "find . -name x",
+        "find . -exec",
+        "timeout 5",
+        "timeout 5 ls",
+        "nice",
+        "nohup",
+        "stdbuf -oL",
+        "setsid",
+        "command",
+        "time",
+        "watch",
+        "script -c",
+        "parallel",
+        "strace",
+        "chroot",
+        "unshare",
+        "busybox",
+        "busybox sh",
+        "toybox ls",
+        "systemd-run",
+        "tmux",
+        "ssh",
+        "ssh host",
+        "flock",
+        "valgrind",
+        "just",
+        "task build",
+        // Programs with subcommands, bare or open.
+        "git",
+        "git -c",
+        "git -C",
+        "git --git-dir=x",
+        "git config",
+        "git submodule",
+        "git submodule foreach",
+        "git bisect",
+        "git bisect run",
+        "git rebase",
+        "git remote set-url",
+        "git filter-branch",
+        "git difftool",
+        "/usr/bin/git",
+        "GIT",
+        "npm",
+        "npm run",
+        "npm run -s",
+        "npm exec",
+        "npm x",
+        "npm explore",
+        "npm config",
+        "npm --prefix",
+        "pnpm",
+        "pnpm run",
+        "pnpm dlx",
+        "pnpm exec",
+        "pnpm exec node",
+        "yarn",
+        "yarn run",
+        "yarn dlx",
+        "yarn node",
+        "yarn exec bash",
+        "npx",
+        "npx -y",
+        "npx ts-node",
+        "npx tsx",
+        "npx --package=x",
+        "bunx",
+        "bunx tsx",
+        "uvx",
+        "uvx python",
+        "uvx --from",
+        "uv",
+        "uv run",
+        "uv run python",
+        "uv run python3 -m",
+        "uv run --with x",
+        "uv run bash -c",
+        "uv tool",
+        "uv tool run",
+        "poetry",
+        "poetry run",
+        "poetry run python",
+        "poetry shell",
+        "poetry run env",
+        "pdm run",
+        "hatch run",
+        "pipenv run",
+        "pipenv shell",
+        "pipx run",
+        "conda run",
+        "conda run python",
+        "bundle exec",
+        "bundle exec rake",
+        "bundle exec ruby",
+        "cargo",
+        "cargo run",
+        "cargo install",
+        "cargo --config",
+        "cargo +nightly",
+        "cargo +nightly run",
+        "cargo xtask",
+        "go",
+        "go run",
+        "go generate",
+        "go env",
+        "dotnet",
+        "dotnet run",
+        "dotnet exec",
+        "rustup run",
+        "rustup run nightly bash",
+        "docker",
+        "docker run",
+        "docker exec",
+        "docker compose",
+        "docker compose exec",
+        "docker compose run",
+        "docker build",
+        "podman run",
+        "docker-compose exec",
+        "kubectl",
+        "kubectl exec",
+        "kubectl run",
+        "kubectl apply",
+        "gh",
+        "gh api",
+        "gh pr",
+        "gh alias",
+        "gh extension",
+        "aws",
+        "aws configure",
+        "gcloud",
+        "gcloud ssh",
+        "make",
+        "make -f",
+        "make CC=x",
+        "make --eval",
+        "gradle",
+        "mvn",
+        "nix",
+        "nix run",
+        "nix develop",
+        "nix-shell",
+        "mise exec",
+        "mise x node",
+        "mise run",
+        "brew sh",
+        "terraform",
+        "terraform apply",
+        "pip",
+        "pip config",
+        "pip3",
+        "pip3.11",
+        // What destroys, sends or fetches.
+        "rm",
+        "rm -r",
+        "dd",
+        "chmod",
+        "chown",
+        "kill",
+        "mv",
+        "tee",
+        "curl",
+        "wget",
+        "nc",
+        "scp",
+        "rsync",
+        "systemctl restart",
+        // Paths that anybody could fill.
+        "./run.sh",
+        "scripts/build",
+        "/tmp/tool",
+        "../tool",
+        "/usr/bin/../../tmp/x",
+        "~/bin/tool",
+        "./git status",
+        // Whatever the program: still open at the end.
+        "tool -c",
+        "tool -e",
+        "tool --eval",
+        "tool --exec",
+        "tool python",
+        "tool run bash",
+        "tool bash -x",
+        "tool sub node",
+        "tool --shell",
+        "FOO=1 ls",
+        "-x",
+        "tool sudo",
+        "tool env",
+    ];
+    let kept: Vec<&str> = refused
+        .into_iter()
+        .filter(|prefix| may_offer(&words(prefix)).is_ok())
+        .collect();
+    assert!(kept.is_empty(), "these grant too much: {kept:#?}");
+}
+
+#[test]
+fn prefixes_that_say_what_runs_are_kept() {
+    let kept = [
+        "git status",
+        "git push",
+        "git commit",
+        "git stash list",
+        "git submodule update",
+        "git bisect start",
+        "/usr/bin/git status",
+        "npm test",
+        "npm install",
+        "npm ci",
+        "npm run test",
+        "npm run build:prod",
+        "pnpm run lint",
+        "pnpm exec eslint",
+        "yarn run test",
+        "yarn add",
+        "npx eslint",
+        "npx prettier",
+        "uv run pytest",
+        "uv run ruff check",
+        "uv sync",
+        "uv pip install",
+        "poetry run pytest",
+        "poetry install",
+        "bundle exec rspec",
+        "cargo test",
+        "cargo build",
+        "cargo add",
+        "cargo clippy",
+        "cargo nextest list",
+        "go test",
+        "go build",
+        "go mod tidy",
+        "dotnet test",
+        "docker ps",
+        "docker compose ps",
+        "docker image ls",
+        "kubectl get",
+        "gh pr view",
+        "gh issue list",
+        "aws s3",
+        "make test",
+        "gradle test",
+        "python -m pytest",
+        "python3.11 -m mypy",
+        "pip install",
+        "ls",
+        "pytest",
+        "eslint",
+        "rg",
+        "deno test",
+        "deno fmt",
+        "bun test",
+        "bun install",
+        "mise run test",
+        "terraform plan",
+        "my-tool",
+        "my-tool sync",
+        "brew install",
+        "mkdir",
+        "tsc",
+    ];
+    let refused: Vec<(&str, Refused)> = kept
+        .into_iter()
+        .filter_map(|prefix| may_offer(&words(prefix)).err().map(|why| (prefix, why)))
+        .collect();
+    assert!(refused.is_empty(), "these say enough: {refused:#?}");
+}
+
+#[test]
+fn nothing_unreadable_is_kept() {
+    assert_eq!(may_offer::<&str>(&[]), Err(Refused::Empty));
+    for token in [
+        "carg\u{43e}",
+        "cargo\u{200b}",
+        "cargo\u{202e}",
+        "cargo\n",
+        "car\tgo",
+        "car\u{0}go",
+        "caf\u{e9}",
+        "",
+    ] {
+        assert_eq!(may_offer(&[token]), Err(Refused::Hidden), "{token:?}");
+        assert_eq!(
+            may_offer(&["cargo", "test", token]),
+            Err(Refused::Hidden),
+            "{token:?}"
+        );
+    }
+    assert_eq!(may_offer(&["x".repeat(4096)]), Err(Refused::TooLong));
+    assert_eq!(may_offer(&["x"; 100]), Err(Refused::TooLong));
+}
+
+#[test]
+fn runners_in_front_of_runners_end() {
+    let mut chain = vec!["npx"; 12];
+    chain.push("eslint");
+    assert!(may_offer(&chain).is_err());
+    assert!(may_offer(&["npx", "npx", "eslint"]).is_ok());
+    assert!(may_offer(&["npx", "npx", "tsx"]).is_err());
+}
+
+#[test]
+fn the_refusal_says_why() {
+    for (prefix, expected) in [
+        ("bash -lc", "`bash` is a shell and would run anything"),
+        (
+            "uv run python",
+            "`python` is an interpreter and would run anything",
+        ),
+        ("git", "`git` alone says nothing; name what it does"),
+        ("git -C", "the option `-C` leaves open what runs"),
+        ("npm run", "`run` alone says nothing; name what it does"),
+        (
+            "env A=1 x",
+            "`env` runs other commands and would run anything",
+        ),
+    ] {
+        assert_eq!(may_offer(&words(prefix)).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn the_shortest_sensible_prefix_is_proposed() {
+    for (command, expected) in [
+        ("cargo add serde", Some("cargo add")),
+        ("cargo test --workspace", Some("cargo test")),
+        ("git push origin main", Some("git push")),
+        ("git stash pop", Some("git stash pop")),
+        ("git -C sub push", None),
+        ("git", None),
+        ("npm run build", Some("npm run build")),
+        ("npm run", None),
+        ("npm test", Some("npm test")),
+        ("npx eslint src", Some("npx eslint")),
+        ("npx ts-node x.ts", None),
+        ("uv run pytest tests/unit", Some("uv run pytest")),
+        ("uv run python x.py", None),
+        ("gh pr view 12", Some("gh pr view")),
+        ("docker compose ps", Some("docker compose ps")),
+        ("docker compose exec db psql", None),
+        ("pytest tests", Some("pytest")),
+        ("ls -la /srv/app", Some("ls")),
+        ("frobnicate ./input.txt", Some("frobnicate")),
+        ("frobnicate sync now", Some("frobnicate sync")),
+        ("frobnicate https://example.com", Some("frobnicate")),
+        ("python3 -m pytest -q", Some("python3 -m pytest")),
+        ("python3 -m timeit x", None),
+        ("python3 x.py", None),
+        ("bash -lc ls", None),
+        ("./run.sh", None),
+        ("rm -rf target", None),
+        ("curl https://example.com", None),
+        ("make test", Some("make test")),
+        ("make -j8", None),
+        ("git show 1a2b3c4d", Some("git show")),
+        ("", None),
+    ] {
+        let proposed = propose(&words(command), |_| true);
+        assert_eq!(
+            proposed
+                .map(|amendment| amendment.prefix().join(" "))
+                .as_deref(),
+            expected,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_longer_prefix_is_proposed_where_a_shorter_one_does_not_settle_it() {
+    let proposed = propose(&["gh", "pr", "view"], |prefix| prefix.len() >= 3).unwrap();
+    assert_eq!(proposed.prefix(), ["gh", "pr", "view"]);
+    assert!(propose(&["cargo", "test"], |_| false).is_none());
+}
+
+proptest! {
+    #[test]
+    fn what_is_proposed_may_be_kept_and_begins_the_command(
+        command in prop::collection::vec("[a-z./=:-]{0,8}|git|npm|run|python3|-c|-m|pytest|uv|bash", 0..6)
+    ) {
+        if let Some(amendment) = propose(&command, |_| true) {
+            prop_assert!(may_offer(amendment.prefix()).is_ok());
+            prop_assert!(command.starts_with(amendment.prefix()));
+            prop_assert!(amendment.prefix().iter().all(|token| !token.contains('/') || token == &command[0]));
+        }
+    }
+
+    /// Whatever stands in front: a prefix whose last word is a shell or interpreter is not kept.
+    #[test]
+    fn no_prefix_ends_in_an_open_interpreter(
+        front in prop::collection::vec("[a-z]{1,6}|npx|uv|run|poetry|env|A=1", 0..5),
+        last in prop::sample::select(vec!["bash", "python3", "node", "ruby", "/bin/sh", "perl5.36", "pwsh.exe", "tsx"]),
+        options in prop::collection::vec("-[a-z]{1,3}", 0..3),
+    ) {
+        let mut prefix = front;
+        prefix.push(last.to_owned());
+        prefix.extend(options.into_iter().filter(|option| option != "-m"));
+        prop_assert!(may_offer(&prefix).is_err(), "{prefix:?}");
+    }
+}
