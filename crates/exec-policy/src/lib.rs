@@ -66,10 +66,64 @@
 //! - **Placement**: the sandbox of the first attempt, and whether a denial may be offered again.
 //! - **Preset**: a way to place. [`orchestrator`] is the default; [`executor`] is picked by name.
 //!
-//! # The seam to the rules
+//! # From a command line to a decision
 //!
-//! The rule file format and the analysis of scripts come next. They meet the decision in one type: whoever matches
-//! rules hands over a [`SegmentVerdict`] for each segment, a [`Risk`], and the amendment that may be offered.
+//! ```
+//! use palisade_exec_policy::language::{Layer, Source};
+//! use palisade_exec_policy::matching::{CommandFacts, PlaceFacts};
+//! use palisade_exec_policy::{AskForApproval, Command, Question, Rules, SandboxablePreference, WorkingBackend, decide};
+//! use palisade_policy::{AbsolutePath, HostFacts, Os, SandboxPermissions, SandboxPolicy, SandboxType};
+//! use palisade_shell_analysis::{Limits, Shell, analyze_script};
+//!
+//! let mine = r#"
+//! version = 1
+//! [[rule]]
+//! id = "no-release"
+//! prefix = ["cargo", "publish"]
+//! decision = "forbid"
+//! why = "Releases are made by people"
+//! match = ["cargo publish --dry-run"]
+//! "#;
+//! # if cfg!(unix) {
+//! let host = HostFacts::new(Os::Linux).with_home(AbsolutePath::new("/home/dev")?);
+//! let place = PlaceFacts::new(&AbsolutePath::new("/srv/app")?, &host);
+//! let rules = Rules::with_builtin([Source::new(Layer::User, "rules.toml", mine)], &place)?;
+//!
+//! let ask = |script: &str| {
+//!     let analysis = analyze_script(script, Shell::Bash, &Limits::default());
+//!     let evaluation = rules.evaluate(&analysis, &CommandFacts::new(&place));
+//!     let segments = evaluation.verdicts();
+//!     let question = Question {
+//!         approval: AskForApproval::OnRequest,
+//!         sandbox: SandboxPolicy::default(),
+//!         preference: SandboxablePreference::Auto,
+//!         backend: WorkingBackend::new(SandboxType::LinuxLandlock),
+//!         command: Some(Command {
+//!             segments: &segments,
+//!             risk: evaluation.risk(),
+//!             permissions: &SandboxPermissions::UseDefault,
+//!             amendment: None,
+//!         }),
+//!     };
+//!     decide(&question).explain()
+//! };
+//! assert!(ask("cargo test 2>&1 | tail -40").starts_with("runs"));
+//! assert!(ask("timeout 60 cargo publish").starts_with("forbidden"));
+//! assert!(ask("echo $(cargo publish)").starts_with("forbidden"), "also where nobody can read the whole script");
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Folders
+//!
+//! - [`decision`]: the one decision, placement, and the matrix of both.
+//! - [`language`]: policy files (TOML), layers, trust, floor, presets.
+//! - [`matching`]: rules and an analysed command to verdicts, risk and grants; the built-in rules.
+//! - [`approvals`]: what people agreed to keep.
+//! - [`authoring`]: explain, test, lint, diff, matrix, report, suggest.
+//! - [`import`]: rules and settings of other tools.
+//!
+//! [`Rules`] is the door: it loads, compiles and holds a policy to its own examples.
 //!
 //! # The matrix
 //!
@@ -91,6 +145,7 @@ pub mod decision;
 pub mod import;
 pub mod language;
 pub mod matching;
+mod rules;
 
 pub use decision::{
     AmendmentError, ApprovalPurpose, AskForApproval, Command, Decision, DefaultEntry, Escalation,
@@ -100,3 +155,4 @@ pub use decision::{
     VerdictSource, WorkingBackend, decide, default_exec_approval_requirement, executor, matrix,
     orchestrator, should_bypass_approval, wants_no_sandbox_approval,
 };
+pub use rules::{Rules, RulesError};

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::options::Tables;
 use crate::decision::RuleDecision;
+use crate::language::Source;
 use crate::language::model::{ArgPredicate, Layer, OptionTable, Origin, Rule, SandboxGrants};
 
 /// What the source of the built-in readers is called.
@@ -18,6 +19,12 @@ pub const SOURCES: [(&str, &str); 2] = [
     (READERS_SOURCE, include_str!("../data/readers.toml")),
     (RULES_SOURCE, include_str!("../data/rules.toml")),
 ];
+
+/// The built-in policy files, ready to be loaded.
+#[must_use]
+pub fn sources() -> [Source<'static>; 2] {
+    SOURCES.map(|(name, text)| Source::new(Layer::BuiltIn, name, text))
+}
 
 const OPTIONS: &str = include_str!("../data/options.toml");
 const DANGER: &str = include_str!("../data/danger.toml");

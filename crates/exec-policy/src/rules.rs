@@ -1,0 +1,164 @@
+//! The one door from policy files to rules that judge: loaded, compiled, and held to their own examples.
+
+use std::fmt;
+
+use palisade_shell_analysis::Analysis;
+
+use crate::language::{
+    LoadContext, LoadedPolicy, PolicyErrors, PolicyFile, Source, load, load_sources,
+};
+use crate::matching::{
+    CommandFacts, Evaluation, ExampleFailure, PlaceFacts, Ruleset, RulesetInput, builtin, verify,
+};
+
+/// A policy that judges commands. There is no way to one whose files do not load or whose examples do not hold.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    policy: LoadedPolicy,
+    ruleset: Ruleset,
+}
+
+impl Rules {
+    /// The built-in rules together with these sources. Includes must be among the sources already.
+    ///
+    /// # Errors
+    /// A file does not load, or an example or case does not hold. Nothing runs under a policy that half-loads.
+    pub fn with_builtin<'t>(
+        sources: impl IntoIterator<Item = Source<'t>>,
+        place: &PlaceFacts,
+    ) -> Result<Self, RulesError> {
+        Self::load(builtin::sources().into_iter().chain(sources), place)
+    }
+
+    /// The rules of these sources and no others.
+    ///
+    /// # Errors
+    /// As [`with_builtin`](Self::with_builtin).
+    pub fn load<'t>(
+        sources: impl IntoIterator<Item = Source<'t>>,
+        place: &PlaceFacts,
+    ) -> Result<Self, RulesError> {
+        let policy = load_sources(sources).map_err(RulesError::Load)?;
+        Self::verified(policy, place)
+    }
+
+    /// The rules of files that are parsed already, with their includes.
+    ///
+    /// # Errors
+    /// As [`with_builtin`](Self::with_builtin).
+    pub fn from_files(
+        files: Vec<PolicyFile>,
+        context: &LoadContext,
+        place: &PlaceFacts,
+    ) -> Result<Self, RulesError> {
+        let policy = load(files, context).map_err(RulesError::Load)?;
+        Self::verified(policy, place)
+    }
+
+    fn verified(policy: LoadedPolicy, place: &PlaceFacts) -> Result<Self, RulesError> {
+        let ruleset = Ruleset::compile(&RulesetInput::from(&policy));
+        let facts = CommandFacts::new(place);
+        let failures = verify(&ruleset, policy.rules(), policy.cases(), &facts);
+        match failures.is_empty() {
+            true => Ok(Self { policy, ruleset }),
+            false => Err(RulesError::Examples(failures)),
+        }
+    }
+
+    /// What the files say together.
+    #[must_use]
+    pub const fn policy(&self) -> &LoadedPolicy {
+        &self.policy
+    }
+
+    /// The rules, compiled.
+    #[must_use]
+    pub const fn ruleset(&self) -> &Ruleset {
+        &self.ruleset
+    }
+
+    /// What the rules say about an analysed command.
+    #[must_use]
+    pub fn evaluate(&self, analysis: &Analysis, facts: &CommandFacts<'_>) -> Evaluation<'_> {
+        self.ruleset.evaluate(analysis, facts)
+    }
+}
+
+/// Why a policy cannot be used. Execution is refused until it is mended.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "whoever shows the error must show every part of it"
+)]
+pub enum RulesError {
+    /// A file does not load.
+    Load(PolicyErrors),
+    /// Examples or cases do not hold.
+    Examples(Vec<ExampleFailure>),
+}
+
+impl std::error::Error for RulesError {}
+
+impl fmt::Display for RulesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(errors) => errors.fmt(f),
+            Self::Examples(failures) => {
+                for (i, failure) in failures.iter().enumerate() {
+                    if i > 0 {
+                        writeln!(f)?;
+                    }
+                    failure.fmt(f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_policy::{AbsolutePath, HostFacts, Os};
+
+    use super::*;
+    use crate::language::Layer;
+
+    fn load(text: &str) -> Result<Rules, RulesError> {
+        let home = AbsolutePath::new("/home/dev").unwrap();
+        let host = HostFacts::new(Os::Linux).with_home(home);
+        let place = PlaceFacts::new(&AbsolutePath::new("/srv/app").unwrap(), &host);
+        Rules::with_builtin([Source::new(Layer::User, "rules.toml", text)], &place)
+    }
+
+    const RULE: &str = "version = 1\n[[rule]]\nid = \"a\"\nprefix = [\"frob\"]\ndecision = \"forbid\"\nwhy = \"x\"\n";
+
+    #[test]
+    fn a_policy_that_holds_its_examples_is_admitted() {
+        assert!(
+            load(&format!(
+                "{RULE}match = [\"frob x\"]\nnot_match = [\"ls\"]\n"
+            ))
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn an_example_that_fails_refuses_the_policy() {
+        for (line, names) in [
+            ("match = [\"ls\"]", "ls"),
+            ("not_match = [\"frob x\"]", "frob x"),
+            ("[[case]]\nrun = \"frob\"\nexpect = \"allow\"", "frob"),
+        ] {
+            let error = load(&format!("{RULE}{line}\n")).unwrap_err();
+            assert!(matches!(error, RulesError::Examples(_)), "{error}");
+            assert!(error.to_string().contains("rules.toml:"), "{error}");
+            assert!(error.to_string().contains(names), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_does_not_load_refuses_the_policy() {
+        let error = load("version = 1\nrools = []\n").unwrap_err();
+        assert!(matches!(error, RulesError::Load(_)), "{error}");
+    }
+}
