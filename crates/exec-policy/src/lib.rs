@@ -108,8 +108,8 @@
 //!     decide(&question).explain()
 //! };
 //! assert!(ask("cargo test 2>&1 | tail -40").starts_with("runs"));
-//! assert!(ask("timeout 60 cargo publish").starts_with("forbidden"));
-//! assert!(ask("echo $(cargo publish)").starts_with("forbidden"), "also where nobody can read the whole script");
+//! assert!(ask("timeout 60 cargo publish").starts_with("refuses to run"));
+//! assert!(ask("echo $(cargo publish)").starts_with("refuses to run"), "also where nobody can read the whole script");
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
