@@ -96,8 +96,11 @@ fn lengths(words: &[&str]) -> Option<(usize, usize)> {
         Some(Kind::Subcommands(_) | Kind::Runner) => {
             (subcommands > 0).then_some((2, subcommands.saturating_add(1)))
         }
-        // Nothing is known: one word that looks like a subcommand is taken for one.
-        None => Some(if subcommands > 0 { (2, 2) } else { (1, 1) }),
+        // Nothing is known: words that look like subcommands are taken for some, the first one always.
+        None => Some((
+            subcommands.min(1).saturating_add(1),
+            subcommands.saturating_add(1),
+        )),
         Some(_) => None,
     }
 }

@@ -51,7 +51,7 @@ pub struct StoredApproval {
 }
 
 impl StoredApproval {
-    /// Whether it holds at this time: not before it was given, not from its expiry on.
+    /// Whether it still holds at this time: it does not from its expiry on.
     #[must_use]
     pub fn holds_at(&self, now: Moment) -> bool {
         self.expires.is_none_or(|expires| now < expires)

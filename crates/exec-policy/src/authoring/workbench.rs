@@ -16,14 +16,9 @@ impl<'p> Workbench<'p> {
     /// Compiles a policy.
     #[must_use]
     pub fn new(policy: &'p LoadedPolicy) -> Self {
-        let input = RulesetInput::new(policy.rules())
-            .with_programs(policy.programs())
-            .with_options(policy.options())
-            .with_env(policy.env())
-            .with_defaults(policy.defaults());
         Self {
             policy,
-            ruleset: Ruleset::compile(&input),
+            ruleset: Ruleset::compile(&RulesetInput::from(policy)),
         }
     }
 

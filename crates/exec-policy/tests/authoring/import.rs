@@ -121,6 +121,74 @@ fn what_was_denied_is_not_allowed() {
 }
 
 #[test]
+fn words_that_begin_like_a_denied_one_are_not_let_through() {
+    let import = claude_settings(
+        br#"{"permissions": {"allow": ["Bash(npm publish:*)", "Bash(npm ci:*)"], "deny": ["Bash(npm pub*)"]}}"#,
+    )
+    .unwrap();
+    assert_eq!(
+        says(&import, "npm publish"),
+        RuleDecision::Prompt,
+        "{}",
+        import.text
+    );
+    assert_eq!(
+        says(&import, "npm ci"),
+        RuleDecision::Allow,
+        "{}",
+        import.text
+    );
+}
+
+#[test]
+fn arguments_that_could_say_anything_put_allows_in_doubt() {
+    for text in [
+        "prefix_rule([\"ls\"])\nprefix_rule(**values)\n",
+        "prefix_rule([\"ls\"])\nprefix_rule(*values)\n",
+        "prefix_rule([\"ls\"])\nprefix_rule([\"ls\"], **values)\n",
+        "prefix_rule([\"ls\"])\nprefix_rule([\"ls\"], decision = strict)\n",
+        "prefix_rule([\"ls\"])\nprefix_rule([\"ls\"], decision = \"never\")\n",
+    ] {
+        let import = codex_rules(text.as_bytes()).unwrap();
+        assert_eq!(
+            says(&import, "ls"),
+            RuleDecision::Prompt,
+            "{text}{}",
+            import.text
+        );
+    }
+}
+
+#[test]
+fn nothing_is_writable_where_the_project_was_not() {
+    for (settings, expected) in [
+        (r#"{"filesystem": {"allowWrite": ["/tmp"]}}"#, "write = []"),
+        (r#"{"filesystem": {}}"#, "write = []"),
+        (r#"{}"#, "write = []"),
+        (
+            r#"{"filesystem": {"allowWrite": ["/tmp", "."]}}"#,
+            r#"write = [".", "/tmp"]"#,
+        ),
+        (
+            r#"{"filesystem": {"allowWrite": [".", "/data"], "denyWrite": ["/data"]}}"#,
+            r#"write = ["."]"#,
+        ),
+    ] {
+        let import = srt_settings(settings.as_bytes()).unwrap();
+        assert!(
+            import.text.contains(expected),
+            "{settings}\n{}",
+            import.text
+        );
+        assert!(
+            import.text.contains("[network]\nallow = []"),
+            "{}",
+            import.text
+        );
+    }
+}
+
+#[test]
 fn denying_everything_allows_nothing() {
     for deny in ["Bash", "Bash(*)", "Bash(:*)", "*"] {
         let text =
@@ -246,7 +314,7 @@ fn everything_is_accounted_for() {
 
 fn pattern() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
-        "git", "push", "rm", "-rf", "--force", "npm", "run", "ls", "x", "status",
+        "git", "push", "rm", "-rf", "--force", "npm", "run", "ls", "x", "status", "pushy",
     ]);
     (
         prop::collection::vec(word, 1..4),
@@ -313,7 +381,7 @@ proptest! {
         allow in prop::collection::vec(pattern(), 1..4),
         deny in prop::collection::vec(pattern(), 1..3),
         list in "deny|ask",
-        command in prop::collection::vec(prop::sample::select(vec!["git", "push", "rm", "-rf", "--force", "npm", "run", "ls", "x", "status"]), 1..5),
+        command in prop::collection::vec(prop::sample::select(vec!["git", "push", "rm", "-rf", "--force", "npm", "run", "ls", "x", "status", "pushy"]), 1..5),
     ) {
         let command = command.join(" ");
         let quoted = |entries: &[String]| -> String {

@@ -68,7 +68,10 @@ fn a_stored_approval_shows_in_the_explanation() {
 
 #[test]
 fn an_offer_settles_the_whole_command_or_is_not_made() {
-    let policy = alone("policy.toml", PROJECT);
+    let text = format!(
+        "{PROJECT}[[rule]]\nid = \"drop\"\nprefix = [\"frob\", \"db\", \"drop\"]\ndecision = \"prompt\"\n"
+    );
+    let policy = alone("policy.toml", &text);
     let bench = Workbench::new(&policy);
     let place = place();
     let facts = CommandFacts::new(&place);
@@ -85,6 +88,8 @@ fn an_offer_settles_the_whole_command_or_is_not_made() {
         ("bash run.sh", None),
         ("cargo add $(cat x)", None),
         ("gh pr view 12", Some("gh pr view")),
+        ("gh pr view 12 && gh pr list", None),
+        ("frob db drop all", Some("frob db drop")),
     ] {
         let analysis = analyze_script(command, Shell::Bash, &Limits::default());
         let evaluation = bench.ruleset().evaluate(&analysis, &facts);

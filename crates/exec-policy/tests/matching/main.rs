@@ -9,5 +9,6 @@
 mod builtin;
 mod bypass;
 mod corpus;
+mod readme;
 mod semantics;
 mod support;
