@@ -246,7 +246,7 @@ mod tests {
         }
         for key in [
             "~/.ssh/id_ed25519",
-            "/root/.ssh",
+            "/home/other/.ssh",
             "~/.gnupg/x",
             "/etc/shadow",
             "id_rsa",

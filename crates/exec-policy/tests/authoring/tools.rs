@@ -113,6 +113,10 @@ fn tests_with_coverage() {
         .cases;
     let with_corpus = test(&bench, &corpus, &facts);
     assert_eq!(with_corpus.coverage.percent(), 100);
+    assert_eq!(
+        with_corpus.coverage.rules, 4,
+        "built-in rules are not the author's"
+    );
     assert_eq!(with_corpus.checked, plain.checked + 2);
     let own: Vec<String> = with_corpus
         .failures
@@ -189,6 +193,31 @@ fn an_edit_that_only_tightens_is_no_loosening() {
     assert!(!changes.is_loosening(), "{changes}");
     assert_eq!(changes.moved.len(), 1);
     assert!(diff(&Workbench::new(&after), &Workbench::new(&before), &facts).is_loosening());
+}
+
+#[test]
+fn a_setting_or_a_check_alone_can_loosen() {
+    let place = place();
+    let facts = CommandFacts::new(&place);
+    let loosens = |before: &str, after: &str| {
+        let (before, after) = (alone("a.toml", before), alone("b.toml", after));
+        let changes = diff(&Workbench::new(&before), &Workbench::new(&after), &facts);
+        assert!(changes.moved.is_empty(), "{changes}");
+        changes.is_loosening()
+    };
+    let network = "version = 1\n[network]\nallow = [\"example.com\"]\n";
+    assert!(loosens("version = 1\n", network));
+    assert!(!loosens(network, "version = 1\n"));
+    // Which operands a check lets through is seen by no witness, so the rule itself is named.
+    let checked = |check: &str| {
+        format!(
+            "version = 1\n[[rule]]\nid = \"x\"\nprefix = [\"x\"]\ndecision = \"allow\"\n{check}"
+        )
+    };
+    assert!(loosens(
+        &checked("args = \"paths-in-project\"\n"),
+        &checked("args = \"no-secrets\"\n")
+    ));
 }
 
 #[test]
