@@ -119,15 +119,99 @@ impl fmt::Display for RulesError {
 #[cfg(test)]
 mod tests {
     use palisade_policy::{AbsolutePath, HostFacts, Os};
+    use palisade_shell_analysis::{Limits, Shell, analyze_script};
 
     use super::*;
+    use crate::RuleDecision;
     use crate::language::Layer;
 
-    fn load(text: &str) -> Result<Rules, RulesError> {
+    fn place() -> PlaceFacts {
         let home = AbsolutePath::new("/home/dev").unwrap();
         let host = HostFacts::new(Os::Linux).with_home(home);
-        let place = PlaceFacts::new(&AbsolutePath::new("/srv/app").unwrap(), &host);
-        Rules::with_builtin([Source::new(Layer::User, "rules.toml", text)], &place)
+        PlaceFacts::new(&AbsolutePath::new("/srv/app").unwrap(), &host)
+    }
+
+    fn load(text: &str) -> Result<Rules, RulesError> {
+        Rules::with_builtin([Source::new(Layer::User, "rules.toml", text)], &place())
+    }
+
+    /// What layers without the built-in ones say about a command.
+    fn judge(layers: &[(Layer, &str)], command: &str) -> RuleDecision {
+        let text = |body: &str| format!("version = 1\n{body}");
+        let texts: Vec<String> = layers.iter().map(|(_, body)| text(body)).collect();
+        let sources = layers
+            .iter()
+            .zip(&texts)
+            .map(|((layer, _), text)| Source::new(*layer, layer.name(), text));
+        let rules = Rules::load(sources, &place()).unwrap();
+        let analysis = analyze_script(command, Shell::Bash, &Limits::default());
+        rules
+            .evaluate(&analysis, &CommandFacts::new(&place()))
+            .rule_decision()
+    }
+
+    #[test]
+    fn where_only_listed_commands_run_a_variable_or_a_redirect_opens_nothing() {
+        let closed = (Layer::User, "[defaults]\nunmatched = \"forbid\"\n");
+        let project = (
+            Layer::Project,
+            "[env.prefix]\nFOO = \"prompt\"\n\"Z*\" = \"prompt\"\n",
+        );
+        for command in [
+            "evil",
+            "PATH=/x evil",
+            "LD_PRELOAD=x evil",
+            "FOO=1 evil",
+            "ZED=1 evil",
+            "evil > /etc/hosts",
+            "evil > out.txt",
+        ] {
+            let verdict = judge(&[closed, project], command);
+            assert_eq!(verdict, RuleDecision::Forbid, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_later_layer_cannot_explain_a_forbidden_word_away() {
+        let system = (
+            Layer::System,
+            "[[rule]]\nid = \"a\"\nprefix = [\"tool\", \"push\"]\nwhen.flags = [\"--force\", \"-f\"]\n\
+             decision = \"forbid\"\nwhy = \"x\"\n",
+        );
+        let user = (
+            Layer::User,
+            "[options.tool]\nvalue = [\"--x\"]\n[options.\"tool push\"]\nvalue = [\"-q\"]\n",
+        );
+        for command in ["tool push -f", "tool --x push --force", "tool push -qf"] {
+            let verdict = judge(&[system, user], command);
+            assert_eq!(verdict, RuleDecision::Forbid, "{command}");
+        }
+    }
+
+    #[test]
+    fn an_id_of_an_earlier_layer_cannot_be_taken() {
+        let rule = |id: &str| {
+            format!(
+                "version = 1\n[[rule]]\nid = \"{id}\"\nprefix = [\"x\"]\ndecision = \"prompt\"\nwhy = \"y\"\n"
+            )
+        };
+        let (system, project) = (rule("push"), rule("push"));
+        let rules = Rules::load(
+            [
+                Source::new(Layer::System, "system", &system),
+                Source::new(Layer::Project, "project", &project),
+            ],
+            &place(),
+        )
+        .unwrap();
+        let ids: Vec<&str> = rules
+            .policy()
+            .rules()
+            .iter()
+            .map(|rule| rule.id.as_str())
+            .collect();
+        assert_eq!(ids, ["push", "project/push"]);
+        assert!(!rules.policy().notices().is_empty());
     }
 
     const RULE: &str = "version = 1\n[[rule]]\nid = \"a\"\nprefix = [\"frob\"]\ndecision = \"forbid\"\nwhy = \"x\"\n";

@@ -202,6 +202,8 @@ pub enum Clause {
     ReadOnlyPath(PathMatcher),
     /// Moving, replacing or removing this entry would take a guard with it.
     HoldsGuarded(AbsolutePath),
+    /// Moving this entry could bring what a glob guards to where it does not, or the other way round.
+    MovesGuarded(PathMatcher),
     /// A grant names the path.
     Reopened(AbsolutePath),
     /// A secret's entry that names the path and does not block it.
@@ -248,6 +250,9 @@ impl fmt::Display for Clause {
             Self::DenyRead(path) => write!(f, "the policy denies {path}"),
             Self::ReadOnlyPath(path) => write!(f, "the policy makes {path} read-only"),
             Self::HoldsGuarded(path) => write!(f, "it holds {path}, which is guarded"),
+            Self::MovesGuarded(matcher) => {
+                write!(f, "moving it could move what {matcher} guards")
+            }
             Self::Reopened(path) => write!(f, "a grant names {path}"),
             Self::NotBlocked(path) => write!(f, "the policy names {path} and does not block it"),
             Self::PrivatePlace(path) => write!(f, "the session has its own {path}"),

@@ -100,7 +100,13 @@ impl Glob {
 
     /// Whether the names of a path match, all of them.
     pub(crate) fn matches(&self, names: &[&OsStr], fold_case: bool) -> bool {
-        // `reached[i]`: the first `i` parts match the names seen so far.
+        let reached = self.reached(names, fold_case);
+        reached.last().copied().unwrap_or(false)
+    }
+
+    /// How far the names get: entry `i` says that they match the first `i` parts. What can match below a path depends
+    /// on nothing else.
+    pub(crate) fn reached(&self, names: &[&OsStr], fold_case: bool) -> Vec<bool> {
         let mut reached = vec![false; self.0.len() + 1];
         if let Some(start) = reached.first_mut() {
             *start = true;
@@ -124,7 +130,7 @@ impl Glob {
             self.skip_empty(&mut next);
             reached = next;
         }
-        reached.last().copied().unwrap_or(false)
+        reached
     }
 
     /// `**` also matches no name at all.

@@ -77,7 +77,7 @@ impl CanonicalSandboxPolicy {
                         .map_err(|error| PolicyError::at("paths.reopened", error))?;
                     reopen(&mut paths.reopened, Reopened::write(path.clone()));
                 }
-                Grant::Git(access) => paths.git = *access,
+                Grant::Git(access) => paths.git = paths.git.max(*access),
                 Grant::Host(entry) => {
                     let full = *network_access && network_allowlist.is_empty();
                     if !full && !network_allowlist.contains(entry) {

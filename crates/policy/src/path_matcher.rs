@@ -65,6 +65,25 @@ impl PathMatcher {
         }
     }
 
+    /// For a glob: which one it is, and how far the path gets into it. What it can match below two paths is the same if
+    /// both are.
+    pub(crate) fn progress(
+        &self,
+        path: &AbsolutePath,
+        case: PathCase,
+    ) -> Option<(&str, Vec<bool>)> {
+        let Matcher::Glob { base, text, glob } = &self.0 else {
+            return None;
+        };
+        let start = match base {
+            Some(base) if base.covers(path, case) => base.depth(),
+            Some(_) => return None,
+            None => 0,
+        };
+        let names: Vec<_> = path.components().skip(start).collect();
+        Some((text, glob.reached(&names, case == PathCase::Insensitive)))
+    }
+
     /// How specific this is about a path: the depth of the deepest match that holds it, if any does.
     #[must_use]
     pub fn specificity(&self, path: &AbsolutePath, case: PathCase) -> Option<usize> {

@@ -346,10 +346,12 @@ impl CanonicalSandboxPolicy {
 }
 
 impl ResolvedPolicy {
-    /// Guards what a root protects, or gives the session its own git directory.
+    /// Guards what a root protects, or gives the session its own git directory. Git has a setting of its own: leaving
+    /// `.git` out of the protected names does not open it.
     fn protect(&mut self, root: &WorkspaceRoot, rules: &PathRules, private: &PrivatePlaces) {
         let git = RelativePath::constant(".git");
-        for name in &rules.protected {
+        let listed = rules.protected.iter().filter(|name| **name != git);
+        for name in [&git].into_iter().chain(listed) {
             let path = root.path().join(name);
             match rules.git {
                 GitAccess::Commit if *name == git && private.git => self.private.push(path),

@@ -6,8 +6,10 @@ use crate::path_spec::PathSpec;
 use crate::paths::{AbsolutePath, RelativePath};
 use crate::wire::{WireLocal, WirePaths};
 
-/// What may happen to the git directory of a writable root.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What may happen to the git directory of a writable root; a later access includes the earlier ones.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[expect(
     clippy::exhaustive_enums,
@@ -54,7 +56,8 @@ impl Reopened {
 #[serde(try_from = "WirePaths")]
 #[non_exhaustive]
 pub struct PathRules {
-    /// Below every writable root: written by nobody, also while they do not exist.
+    /// Below every writable root: written by nobody, also while they do not exist. `.git` is guarded whether or not it
+    /// is listed: [`git`](Self::git) decides about it.
     pub protected: Vec<RelativePath>,
     /// Neither read nor written.
     pub deny_read: Vec<PathSpec>,

@@ -37,6 +37,11 @@ pub enum NoticeKind {
     NothingFound,
     /// A rule of an untrusted project that asks, where what no rule matches is forbidden.
     ForbidsInstead,
+    /// A rule whose id an earlier layer has already.
+    Renamed {
+        /// What it is called instead.
+        id: String,
+    },
 }
 
 impl Notice {
@@ -73,6 +78,9 @@ impl fmt::Display for Notice {
             NoticeKind::ForbidsInstead => f.write_str(
                 " forbids instead of asking, because the project is not trusted and unmatched commands are forbidden",
             ),
+            NoticeKind::Renamed { id } => {
+                write!(f, " is called `{id}`, because an earlier layer has a rule of that id")
+            }
         }
     }
 }

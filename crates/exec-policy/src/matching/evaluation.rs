@@ -9,7 +9,7 @@ use super::rule::CompiledRule;
 use crate::decision::ExecPolicyAmendment;
 use crate::decision::Risk;
 use crate::decision::{DefaultEntry, RuleDecision, SegmentVerdict, VerdictSource};
-use crate::language::model::{DefaultDecision, SandboxGrants};
+use crate::language::model::{DefaultDecision, LimitsSpec, SandboxGrants};
 
 /// What the rules say about one command.
 #[derive(Clone, Debug)]
@@ -245,7 +245,7 @@ impl<'r> Segment<'r> {
         &self.dangers
     }
 
-    /// What the sandbox grants for it: of every matching rule that has the verdict's decision and is not forbidding.
+    /// What the sandbox grants for it, limits apart ([`limits`](Self::limits)): of every matching rule that has the verdict's decision and is not forbidding.
     pub fn grants(&self) -> impl Iterator<Item = &'r SandboxGrants> {
         let decision = match &self.outcome {
             Outcome::Allow { .. } => Some(RuleDecision::Allow),
@@ -256,6 +256,14 @@ impl<'r> Segment<'r> {
             .iter()
             .filter(move |found| Some(found.decision) == decision)
             .map(|found| &found.rule.sandbox)
+    }
+
+    /// What every matching rule limits, whatever it decides: the lowest of each counts, so that a stricter rule never
+    /// lifts the limits of another.
+    pub fn limits(&self) -> impl Iterator<Item = &'r LimitsSpec> {
+        self.matches
+            .iter()
+            .filter_map(|found| found.rule.sandbox.limits.as_ref())
     }
 
     /// Whether a built-in rule for readers allows it.

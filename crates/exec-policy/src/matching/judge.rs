@@ -165,6 +165,9 @@ impl<'r, 'f> Judge<'r, 'f> {
         if let Some(key) = &key {
             self.exact(key, &view, &mut findings, &mut skipped);
         }
+        // What a variable or a redirect asks is no rule about the command: where nothing else may run, it stays so.
+        let refused = findings.matches.is_empty()
+            && self.rules.defaults.unmatched == Some(DefaultDecision::Forbid);
         for redirect in &command.redirects {
             if let (RedirectTarget::Path(path), Some(program)) =
                 (&redirect.target, redirect::pseudo_program(redirect.kind))
@@ -203,6 +206,7 @@ impl<'r, 'f> Judge<'r, 'f> {
         };
         let (outcome, held_back) = match (decision, named) {
             (Some(RuleDecision::Forbid), Some(rule)) => (Outcome::Forbid { rule }, None),
+            _ if refused => (self.unmatched(&findings), None),
             (Some(RuleDecision::Prompt), Some(_)) => self.prompt(&words, &findings, held_back()),
             (Some(RuleDecision::Allow), Some(rule)) => match held_back() {
                 None => (Outcome::Allow { rule }, None),

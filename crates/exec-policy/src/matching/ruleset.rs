@@ -153,6 +153,9 @@ impl Ruleset {
             }
             if compiled.may_be_strict() {
                 let base = program::folded_base(program.as_bytes());
+                // Tables that authors write explain options to rules that allow. A rule that forbids or asks goes by the
+                // built-in ones, so that no later layer can explain the word away that it looks for.
+                let tables = builtin::tables();
                 self.strict
                     .insert(&base, program, positions, id, &rule.globals, tables);
             }

@@ -70,6 +70,9 @@ impl ResolvedPolicy {
                 self.judge_read(from, &rules.reopened)?;
                 let (from_place, from_clause) = self.judge_entry(from, &rules.reopened)?;
                 let (to_place, to_clause) = self.judge_entry(to, &rules.reopened)?;
+                if let Some(glob) = self.glob_that_differs(from, to) {
+                    return Err(Clause::MovesGuarded(glob.clone()));
+                }
                 Ok(match to_place.cmp(&from_place) {
                     std::cmp::Ordering::Less => (from_place, from_clause),
                     _ => (to_place, to_clause),

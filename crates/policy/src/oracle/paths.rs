@@ -3,6 +3,7 @@
 use super::Judgement;
 use crate::access::{Clause, Place};
 use crate::canonical::CanonicalSandboxPolicy;
+use crate::path_matcher::PathMatcher;
 use crate::paths::AbsolutePath;
 use crate::resolve::{Guard, ResolvedPolicy, Stance};
 use crate::rules::Reopened;
@@ -217,6 +218,43 @@ impl ResolvedPolicy {
             .chain(self.read_only_cwd())
             .filter(|place| path.covers(place, case));
         guards.chain(read_only).chain(pinned).min().cloned()
+    }
+
+    /// A glob that could match other entries below one path than below the other. A move between two such paths would
+    /// take guarded entries out of its sight, or plant entries where it guards. The same glob may have several bases.
+    pub(super) fn glob_that_differs(
+        &self,
+        from: &AbsolutePath,
+        to: &AbsolutePath,
+    ) -> Option<&PathMatcher> {
+        let globs = || {
+            self.guards
+                .iter()
+                .map(|guard| &guard.matcher)
+                .chain(&self.read_only)
+                .filter(|matcher| matcher.is_glob())
+        };
+        let progress = |path: &AbsolutePath| {
+            let mut all: Vec<_> = globs()
+                .filter_map(|matcher| matcher.progress(path, self.case()))
+                .filter(|(_, reached)| reached.contains(&true))
+                .collect();
+            all.sort();
+            all.dedup();
+            all
+        };
+        let (before, after) = (progress(from), progress(to));
+        if before == after {
+            return None;
+        }
+        globs().find(|matcher| {
+            let here = |path| {
+                matcher
+                    .progress(path, self.case())
+                    .filter(|(_, reached)| reached.contains(&true))
+            };
+            here(from) != here(to)
+        })
     }
 }
 

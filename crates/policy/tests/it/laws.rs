@@ -221,6 +221,25 @@ proptest! {
     }
 
     #[test]
+    fn a_rename_uncovers_nothing(
+        policy in any_policy(),
+        from in any_path(),
+        to in any_path(),
+        names in prop::collection::vec(prop::sample::select(vec!["a", "b", ".git", ".ssh"]), 0..3),
+        context in any_context(),
+    ) {
+        let Ok(resolved) = policy.resolve(&context) else { return Ok(()) };
+        let rename = Access::Rename { from: from.clone(), to: to.clone() };
+        if resolved.permits(&rename).is_allowed() {
+            let below = |path: &AbsolutePath| {
+                AbsolutePath::new(format!("{path}/{}", names.join("/"))).unwrap()
+            };
+            let reads = |path| resolved.permits(&Access::Read(below(path))).is_allowed();
+            prop_assert!(reads(&from) || !reads(&to), "{rename} uncovers {}", below(&to));
+        }
+    }
+
+    #[test]
     fn an_entry_that_may_go_holds_nothing_guarded(
         policy in any_policy(),
         path in any_path(),

@@ -239,6 +239,50 @@ fn globs_guard_what_they_match_and_what_is_below() {
 }
 
 #[test]
+fn a_move_does_not_take_what_a_glob_guards_out_of_its_sight() {
+    let rules = PathRules::default()
+        .with_deny_read([spec("secrets/*.key"), spec("**/.env*")])
+        .with_read_only([spec("gen/*.rs")]);
+    let policy = workspace().with_paths(rules);
+    for access in [
+        rename("/srv/app/secrets", "/srv/app/open"),
+        rename("/srv/app/gen", "/srv/app/old"),
+        rename("/srv/app/mine", "/srv/app/gen"),
+    ] {
+        check(&policy, &context(), &access, DENIED);
+    }
+    for access in [
+        rename("/srv/app/a", "/srv/app/b"),
+        rename("/srv/app/secrets/note.txt", "/srv/app/note.txt"),
+        rename("/srv/app/a/b", "/srv/app/c/d"),
+    ] {
+        check(&policy, &context(), &access, HOST);
+    }
+}
+
+#[test]
+fn git_is_guarded_whether_or_not_it_is_listed() {
+    let hook = Access::Create(abs("/srv/app/.git/hooks/pre-commit"));
+    let none = PathRules::default().with_protected([]);
+    let policy = |git| workspace().with_paths(none.clone().with_git(git));
+    check(&policy(GitAccess::ReadOnly), &context(), &hook, DENIED);
+    check(&policy(GitAccess::Commit), &context(), &hook, DENIED);
+    check(
+        &policy(GitAccess::Commit),
+        &private_context(),
+        &hook,
+        PRIVATE,
+    );
+    check(&policy(GitAccess::Full), &context(), &hook, HOST);
+    check(
+        &policy(GitAccess::Full),
+        &context(),
+        &Access::Create(abs("/srv/app/.vscode/x")),
+        HOST,
+    );
+}
+
+#[test]
 fn root_does_not_read_the_shadow_file() {
     let shadow = Access::Read(abs("/etc/shadow-"));
     check(&workspace(), &context(), &shadow, HOST);
@@ -561,6 +605,14 @@ fn a_grant_protects_what_it_opens_and_opens_what_it_names() {
             .is_err()
     );
     assert!(workspace().with_grant(&Grant::Write(abs("/"))).is_err());
+    let git = workspace()
+        .with_grant(&Grant::Git(GitAccess::Full))
+        .and_then(|policy| policy.with_grant(&Grant::Git(GitAccess::Commit)))
+        .unwrap();
+    assert_eq!(
+        git,
+        workspace().with_paths(PathRules::default().with_git(GitAccess::Full))
+    );
     let twice = workspace()
         .with_grant(&Grant::Write(abs("/a")))
         .and_then(|policy| policy.with_grant(&Grant::Read(abs("/a"))))

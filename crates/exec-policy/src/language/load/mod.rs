@@ -215,6 +215,7 @@ impl Loader {
                 rules.extend(own);
             }
         }
+        self.tell_ids_apart(&mut rules);
         if !self.settings.confined() {
             self.say_what_has_no_effect();
         }
@@ -229,6 +230,28 @@ impl Loader {
             notices: self.notices,
             sources: self.sources,
         })
+    }
+
+    /// An id that an earlier layer has gets the name of its own layer in front: a stored approval names one rule, and a
+    /// later layer must not be able to answer for an earlier one.
+    fn tell_ids_apart(&mut self, rules: &mut [Rule]) {
+        let mut first: HashMap<&str, Layer> = HashMap::with_capacity(rules.len());
+        let mut taken = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            let layer = *first.entry(&rule.id).or_insert(rule.origin.layer);
+            if layer != rule.origin.layer {
+                taken.push(index);
+            }
+        }
+        for index in taken {
+            if let Some(rule) = rules.get_mut(index) {
+                let id = format!("{}/{}", rule.origin.layer.name(), rule.id);
+                let key = format!("rule `{}`", rule.id);
+                let kind = NoticeKind::Renamed { id: id.clone() };
+                self.notice(&rule.origin, key, kind);
+                rule.id = id;
+            }
+        }
     }
 
     fn say_what_has_no_effect(&mut self) {
