@@ -4,6 +4,9 @@
 //! shell commands and one for patches. An [`Ask`] is the only thing that an answer can be given to, and it remembers
 //! whether a sandbox is required: under [`Require`](SandboxablePreference::Require) even what a person approved runs
 //! in the sandbox.
+//!
+//! The tables know nothing of rules. Whoever picks this preset asks [`decide`](crate::decide()) first, and does not come
+//! here with what it forbids.
 #![expect(
     clippy::exhaustive_enums,
     reason = "every caller must decide what a new step means to it"
