@@ -51,10 +51,14 @@ impl Json {
         }
     }
 
-    pub(crate) fn entries(&self) -> &[(String, Self)] {
+    /// The entries of an object. Anything else in its place would say something that nobody reads.
+    pub(crate) fn entries(&self) -> Result<&[(String, Self)], ImportError> {
         match &self.value {
-            Value::Object(entries) => entries,
-            _ => &[],
+            Value::Object(entries) => Ok(entries),
+            _ => Err(ImportError::Syntax {
+                line: self.line,
+                problem: "an object is expected here",
+            }),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::authoring::toml_text::string;
 /// Imports a settings file of the sandbox runtime.
 ///
 /// # Errors
-/// The file is not JSON, has a key twice, or is too large.
+/// The file is not JSON, has a key twice, has a section that is not an object, or is too large.
 pub fn srt_settings(bytes: &[u8]) -> Result<Import, ImportError> {
     let json = Json::parse(text_of(bytes)?)?;
     let mut draft = Draft::default();
@@ -36,7 +36,7 @@ pub fn srt_settings(bytes: &[u8]) -> Result<Import, ImportError> {
 pub(super) fn network(draft: &mut Draft, network: Option<&Json>) -> Result<(), ImportError> {
     let mut allowed = Vec::new();
     let mut denied = Vec::new();
-    for (key, value) in network.map(Json::entries).unwrap_or_default() {
+    for (key, value) in network.map(Json::entries).transpose()?.unwrap_or_default() {
         match key.as_str() {
             "allowedDomains" => allowed = texts(draft, key, value)?,
             "deniedDomains" => denied = texts(draft, key, value)?,
@@ -74,7 +74,11 @@ pub(super) fn network(draft: &mut Draft, network: Option<&Json>) -> Result<(), I
 /// `filesystem`: reads are open but for a list, writes are closed but for a list.
 pub(super) fn filesystem(draft: &mut Draft, filesystem: Option<&Json>) -> Result<(), ImportError> {
     let mut write = Vec::new();
-    for (key, value) in filesystem.map(Json::entries).unwrap_or_default() {
+    for (key, value) in filesystem
+        .map(Json::entries)
+        .transpose()?
+        .unwrap_or_default()
+    {
         match key.as_str() {
             "denyRead" => {
                 for (line, path) in texts(draft, key, value)? {

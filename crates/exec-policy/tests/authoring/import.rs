@@ -10,6 +10,9 @@ use palisade_policy::{AbsolutePath, HostFacts, Os};
 use palisade_shell_analysis::{Limits, Shell, analyze_script};
 use proptest::prelude::*;
 
+#[path = "import_doubts.rs"]
+mod doubts;
+
 fn shown(import: &Import) -> String {
     format!("{}\n---\n{}", import.text, import.report)
 }

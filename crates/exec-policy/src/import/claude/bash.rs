@@ -193,11 +193,12 @@ fn leading_words(text: &str) -> Vec<String> {
     words
 }
 
-/// An allow with a wildcard in the middle asks, but not where another entry allows.
+/// An allow with a wildcard in the middle asks, but not where another entry allows. A denial of everything leaves
+/// nothing but denials.
 pub(super) fn settle(draft: &mut Draft) {
     if draft.deny_all {
         for rule in std::mem::take(&mut draft.rules) {
-            if rule.decision == RuleDecision::Allow || rule.from_allow {
+            if rule.decision != RuleDecision::Forbid {
                 draft.leave(rule.line, rule.what, "every command is denied");
             } else {
                 draft.rules.push(rule);

@@ -4,18 +4,17 @@ mod bash;
 mod paths;
 
 use self::bash::{Effect, bash};
-use super::draft::Draft;
+use super::draft::{Draft, Write};
 use super::hosts::{self, Listed};
 use super::json::{Json, Value};
 use super::report::{Import, ImportError};
 use super::{srt, text_of};
-use crate::decision::RuleDecision;
 use crate::language::model::DefaultDecision;
 
 /// Imports the permissions of a `settings.json`.
 ///
 /// # Errors
-/// The file is not JSON, has a key twice, or is too large.
+/// The file is not JSON, has a key twice, has a section that is not an object, or is too large.
 pub fn claude_settings(bytes: &[u8]) -> Result<Import, ImportError> {
     let json = Json::parse(text_of(bytes)?)?;
     if !matches!(json.value, Value::Object(_)) {
@@ -26,7 +25,11 @@ pub fn claude_settings(bytes: &[u8]) -> Result<Import, ImportError> {
     }
     let mut draft = Draft::default();
     let mut hosts = Hosts::default();
-    for (key, value) in json.entries() {
+    if denies_every_edit(&json) {
+        // Before any list adds a place, wherever the denial stands in the file.
+        draft.write = Write::Only(Vec::new());
+    }
+    for (key, value) in json.entries()? {
         match key.as_str() {
             "permissions" => permissions(&mut draft, &mut hosts, value)?,
             "sandbox" => sandbox(&mut draft, &mut hosts, value)?,
@@ -42,6 +45,16 @@ pub fn claude_settings(bytes: &[u8]) -> Result<Import, ImportError> {
     draft.finish("Claude Code settings")
 }
 
+fn denies_every_edit(json: &Json) -> bool {
+    json.get("permissions")
+        .and_then(|permissions| permissions.get("deny"))
+        .and_then(Json::list)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Json::text)
+        .any(paths::is_every_edit)
+}
+
 /// Hosts that the permissions and the sandbox speak about.
 #[derive(Default)]
 struct Hosts {
@@ -50,7 +63,7 @@ struct Hosts {
 }
 
 fn permissions(draft: &mut Draft, hosts: &mut Hosts, value: &Json) -> Result<(), ImportError> {
-    for (key, value) in value.entries() {
+    for (key, value) in value.entries()? {
         let effect = match key.as_str() {
             "allow" => Effect::Allow,
             "ask" => Effect::Ask,
@@ -88,6 +101,7 @@ fn permissions(draft: &mut Draft, hosts: &mut Hosts, value: &Json) -> Result<(),
 
 /// One entry: `Tool` or `Tool(specifier)`.
 fn permission(draft: &mut Draft, hosts: &mut Hosts, effect: Effect, line: usize, text: &str) {
+    let text = text.trim();
     let (tool, specifier) = match text.split_once('(') {
         Some((tool, rest)) => match rest.strip_suffix(')') {
             Some(specifier) => (tool.trim(), Some(specifier)),
@@ -101,6 +115,9 @@ fn permission(draft: &mut Draft, hosts: &mut Hosts, effect: Effect, line: usize,
         ("Read", Some(path)) => paths::read(draft, effect, line, text, path),
         ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(path)) => {
             paths::edit(draft, effect, line, text, path);
+        }
+        ("Edit" | "Write", None) if effect == Effect::Deny => {
+            paths::deny_every_edit(draft, line, text);
         }
         ("WebFetch", Some(specifier)) => match specifier.strip_prefix("domain:") {
             Some(host) => hosts.add(effect, line, text, host),
@@ -153,9 +170,6 @@ fn everything(draft: &mut Draft, effect: Effect, line: usize, what: &str) {
         }
         Effect::Deny => {
             draft.unmatched = Some(DefaultDecision::Forbid);
-            draft
-                .rules
-                .retain(|rule| rule.decision != RuleDecision::Allow);
             draft.deny_all = true;
             draft.carry(
                 line,
@@ -166,19 +180,35 @@ fn everything(draft: &mut Draft, effect: Effect, line: usize, what: &str) {
     }
 }
 
+/// An entry that is not read. If it may have been about commands, what it denied is in doubt.
 fn unknown(draft: &mut Draft, effect: Effect, line: usize, what: &str, why: &str) {
     match effect {
+        Effect::Ask | Effect::Deny if is_like_bash(what) => {
+            let why = "looks like an entry about commands, but cannot be read";
+            draft.leave_denial(line, what, why);
+            draft.doubt(line, "");
+        }
         Effect::Deny => draft.leave_denial(line, what, why),
         Effect::Allow | Effect::Ask => draft.leave(line, what, why),
     }
 }
 
+/// Whether an entry begins like one about commands, in any case and behind any mark.
+fn is_like_bash(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    // This tool shows what a command printed and runs none.
+    text != "BashOutput"
+        && text
+            .get(..4)
+            .is_some_and(|head| head.eq_ignore_ascii_case("bash"))
+}
+
 /// The `sandbox` section has the lists of the sandbox runtime.
 fn sandbox(draft: &mut Draft, hosts: &mut Hosts, value: &Json) -> Result<(), ImportError> {
-    for (key, value) in value.entries() {
+    for (key, value) in value.entries()? {
         match key.as_str() {
             "network" => {
-                for (key, value) in value.entries() {
+                for (key, value) in value.entries()? {
                     let effect = match key.as_str() {
                         "allowedDomains" => Effect::Allow,
                         "deniedDomains" => Effect::Deny,

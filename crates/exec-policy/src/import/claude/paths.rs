@@ -59,9 +59,27 @@ pub(super) fn edit(draft: &mut Draft, effect: Effect, line: usize, what: &str, t
             &here,
             "read, not written, because no question can be asked while a command runs",
         ),
+        Effect::Allow if nothing_is_written(draft) => draft.leave(line, what, NOTHING_WRITTEN),
         Effect::Allow if here.starts_with(['/', '~']) => add_directory(draft, line, text),
         Effect::Allow => draft.leave(line, what, "the project can be written already"),
     }
+}
+
+const NOTHING_WRITTEN: &str = "the settings let nothing be written";
+
+fn nothing_is_written(draft: &Draft) -> bool {
+    matches!(&draft.write, Write::Only(paths) if paths.is_empty())
+}
+
+/// Whether an entry is about every edit.
+pub(super) fn is_every_edit(text: &str) -> bool {
+    matches!(text.trim(), "Edit" | "Write")
+}
+
+/// A denial of every edit: no place is writable.
+pub(super) fn deny_every_edit(draft: &mut Draft, line: usize, what: &str) {
+    draft.write = Write::Only(Vec::new());
+    draft.carry(line, what, "nothing is writable, also for commands");
 }
 
 /// A further place to write.
@@ -82,11 +100,7 @@ pub(super) fn add_directory(draft: &mut Draft, line: usize, text: &str) {
     };
     // A list that says that nothing is written is not opened by an addition to it.
     if paths.is_empty() {
-        draft.leave(
-            line,
-            text,
-            "the sandbox section of the settings lets nothing be written",
-        );
+        draft.leave(line, text, NOTHING_WRITTEN);
         return;
     }
     draft.write_lines.insert(here.clone(), line);
@@ -98,7 +112,7 @@ pub(super) fn add_directory(draft: &mut Draft, line: usize, text: &str) {
 
 /// `sandbox.filesystem`: additions to what is writable, and what is taken away.
 pub(super) fn sandbox(draft: &mut Draft, value: &Json) -> Result<(), ImportError> {
-    for (key, value) in value.entries() {
+    for (key, value) in value.entries()? {
         match key.as_str() {
             "allowWrite" => {
                 for (line, path) in srt::texts(draft, key, value)? {

@@ -1,5 +1,7 @@
 //! The calls of a `.rules` file: literal ones with their arguments, and whatever else stands there.
 
+use std::collections::HashSet;
+
 use super::lexer::{Kind, Token, tokens};
 use crate::import::report::ImportError;
 
@@ -31,9 +33,14 @@ pub(super) enum Statement {
     Call(Call),
     /// `name = ...` or a function's definition: says nothing by itself.
     Definition { line: usize, what: String },
+    /// One of the [known calls](KNOWN_CALLS) gets another meaning.
+    Redefinition { line: usize, what: String },
     /// Anything else: it may call whatever it likes.
     Opaque { line: usize, what: String },
 }
+
+/// The calls that are read.
+const KNOWN_CALLS: [&str; 3] = ["prefix_rule", "network_rule", "host_executable"];
 
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,9 +99,15 @@ fn statement(first: &Token, line: &[Token]) -> Result<Statement, ImportError> {
     } else {
         format!("`{name}`")
     };
+    if let Some(known) = redefined(&name, line) {
+        let what = format!("`{known}`");
+        return Ok(Statement::Redefinition { line: at, what });
+    }
     let second = line.get(1).map(|token| &token.kind);
     match (name.as_str(), second) {
-        ("def", _) => Ok(Statement::Definition { line: at, what }),
+        // A default of a parameter is run where the function is defined.
+        ("def", _) if brackets(line) <= 1 => Ok(Statement::Definition { line: at, what }),
+        ("def", _) => Ok(Statement::Opaque { line: at, what }),
         ("load" | "for" | "if" | "elif" | "else" | "while" | "pass", _) => {
             Ok(Statement::Opaque { line: at, what })
         }
@@ -110,15 +123,53 @@ fn statement(first: &Token, line: &[Token]) -> Result<Statement, ImportError> {
     }
 }
 
+/// The known call that a definition, a `load` or an assignment gives another meaning.
+fn redefined<'a>(first: &str, line: &'a [Token]) -> Option<&'a str> {
+    let known = |token: &'a Token| match &token.kind {
+        Kind::Name(name) | Kind::Text(name) => {
+            Some(name.as_str()).filter(|name| KNOWN_CALLS.contains(name))
+        }
+        _ => None,
+    };
+    match first {
+        "def" => line.get(1).and_then(known),
+        "load" => line.iter().find_map(known),
+        _ => {
+            let targets = line.get(..assignment(line)?)?;
+            targets.iter().find_map(known)
+        }
+    }
+}
+
+/// Where the sign of an assignment stands, outside all brackets.
+fn assignment(line: &[Token]) -> Option<usize> {
+    let mut depth = 0usize;
+    line.iter().position(|token| {
+        match token.kind {
+            Kind::Open(_) => depth = depth.saturating_add(1),
+            Kind::Close(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && token.kind == Kind::Equals
+    })
+}
+
 /// Whether an assignment calls nothing, so that it can add no rule.
 fn is_pure(line: &[Token]) -> bool {
-    !line.iter().any(|token| token.kind == Kind::Open('('))
+    brackets(line) == 0
+}
+
+/// How many round brackets are opened.
+fn brackets(line: &[Token]) -> usize {
+    let opens = |token: &&Token| token.kind == Kind::Open('(');
+    line.iter().filter(opens).count()
 }
 
 /// The arguments up to the closing bracket; `None` if something follows it.
 fn call(line: usize, name: String, tokens: &[Token]) -> Result<Option<Call>, ImportError> {
     let mut reader = Reader { tokens, at: 0 };
     let mut arguments: Vec<(Option<String>, Value)> = Vec::new();
+    let mut keys: HashSet<&str> = HashSet::new();
     loop {
         match reader.peek() {
             Some(Kind::Close(')')) => {
@@ -131,20 +182,21 @@ fn call(line: usize, name: String, tokens: &[Token]) -> Result<Option<Call>, Imp
         }
         let key = match (reader.peek(), reader.peek_after()) {
             (Some(Kind::Name(key)), Some(Kind::Equals)) => {
-                let key = key.clone();
                 reader.at = reader.at.saturating_add(2);
-                Some(key)
+                Some(key.as_str())
             }
             _ => None,
         };
         let at = reader.line().unwrap_or(line);
         let before = reader.at;
         let value = reader.value(')');
-        if key.is_some() && arguments.iter().any(|(other, _)| *other == key) {
-            let key = key.unwrap_or_default();
+        if let Some(key) = key
+            && !keys.insert(key)
+        {
+            let key = key.to_owned();
             return Err(ImportError::DuplicateKey { line: at, key });
         }
-        arguments.push((key, value));
+        arguments.push((key.map(str::to_owned), value));
         if reader.peek() == Some(&Kind::Comma) {
             reader.at = reader.at.saturating_add(1);
         }

@@ -89,10 +89,17 @@ impl Lexer<'_> {
                 self.blanks = false;
             }
             ' ' | '\t' => self.blanks = true,
+            // Some readers end a line here and others do not: what stands behind it, or behind a comment, is unclear.
+            '\r' if self.rest.peek() != Some(&'\n') => {
+                return Err(self.fail("a carriage return that ends no line"));
+            }
             '\r' => {}
-            '#' => while self.rest.next_if(|c| *c != '\n').is_some() {},
-            '\\' if self.rest.peek() == Some(&'\n') => {
-                self.rest.next();
+            '#' => while self.rest.next_if(|c| !matches!(c, '\n' | '\r')).is_some() {},
+            '\\' if matches!(self.rest.peek(), Some('\n' | '\r')) => {
+                self.rest.next_if_eq(&'\r');
+                if self.rest.next_if_eq(&'\n').is_none() {
+                    return Err(self.fail("a carriage return that ends no line"));
+                }
                 self.line = self.line.saturating_add(1);
             }
             '(' | '[' | '{' => {

@@ -22,6 +22,7 @@ use crate::decision::RuleDecision;
 pub fn codex_rules(bytes: &[u8]) -> Result<Import, ImportError> {
     let mut draft = Draft::default();
     let mut network = Network::default();
+    let mut redefined = None;
     let statements = statements(text_of(bytes)?)?;
     if statements.len() > MAX_ENTRIES {
         return Err(ImportError::TooMany { limit: MAX_ENTRIES });
@@ -40,11 +41,23 @@ pub fn codex_rules(bytes: &[u8]) -> Result<Import, ImportError> {
             Statement::Definition { line, what } => {
                 draft.leave(line, what, "a definition; only literal calls are read");
             }
+            Statement::Redefinition { line, what } => {
+                draft.leave_denial(
+                    line,
+                    what,
+                    "gets another meaning, so no allow of the file holds",
+                );
+                draft.doubt(line, "");
+                redefined = redefined.or(Some(line));
+            }
             Statement::Opaque { line, what } => {
                 draft.leave_denial(line, what, "would have to be run to be known");
                 draft.doubt(line, "");
             }
         }
+    }
+    if let Some(line) = redefined {
+        network.doubt(&mut draft, line);
     }
     if !network.allowed.is_empty() || !network.denied.is_empty() {
         let note = "allowed inside the sandbox; the port is that of its protocol";
@@ -209,6 +222,14 @@ struct Network {
 }
 
 impl Network {
+    /// No question can be asked about a host while a command runs, so those in doubt are not listed.
+    fn doubt(&mut self, draft: &mut Draft, line: usize) {
+        for entry in std::mem::take(&mut self.allowed) {
+            let why = format!("a call of the file gets another meaning in line {line}");
+            draft.leave(entry.line, entry.what, why);
+        }
+    }
+
     fn rule(&mut self, draft: &mut Draft, call: &Call) {
         let decision = decision(call, 2);
         let Some(Value::Text(host)) = call.argument("host", 0) else {
@@ -282,6 +303,12 @@ fn host_executable(draft: &mut Draft, call: &Call) {
         draft.doubt(call.line, name);
         return;
     };
+    if paths.is_empty() {
+        let why = "no path is left for the name, which cannot be said here";
+        draft.leave_denial(call.line, what, why);
+        draft.doubt(call.line, name);
+        return;
+    }
     let piece = format!("[programs.{}]\npaths = {}\n", string(&name), list(&paths));
     match reads_back(&piece) {
         Ok(()) if draft.programs.iter().any(|(other, _)| *other == name) => {
