@@ -10,20 +10,17 @@ use palisade_policy::{AbsolutePath, HostFacts, Os};
 use palisade_shell_analysis::{Limits, Shell, analyze_script};
 use proptest::prelude::*;
 
-#[path = "import_doubts.rs"]
-mod doubts;
-
 fn shown(import: &Import) -> String {
     format!("{}\n---\n{}", import.text, import.report)
 }
 
-fn policy(import: &Import) -> PolicyFile {
+pub(crate) fn policy(import: &Import) -> PolicyFile {
     parse(&Source::new(Layer::User, "imported", &import.text))
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// What the imported rules alone say.
-fn says(import: &Import, command: &str) -> RuleDecision {
+pub(crate) fn says(import: &Import, command: &str) -> RuleDecision {
     let file = policy(import);
     let ruleset = Ruleset::compile(&RulesetInput::new(&file.rules).with_defaults(&file.defaults));
     let project = AbsolutePath::new("/srv/app").unwrap();

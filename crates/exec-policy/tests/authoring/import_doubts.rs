@@ -5,7 +5,7 @@ use palisade_exec_policy::import::{
     Import, ImportError, claude_settings, codex_rules, srt_settings,
 };
 
-use super::{policy, says};
+use crate::import::{policy, says};
 
 fn claude(text: &str) -> Import {
     let import = claude_settings(text.as_bytes()).unwrap();

@@ -7,6 +7,7 @@
 
 mod approvals;
 mod import;
+mod import_doubts;
 mod offer;
 mod support;
 mod tools;
