@@ -137,11 +137,9 @@ pub fn edit_for(
 /// The text is no approvals file, or the edit cannot be written.
 pub fn apply(text: &str, edit: &ApprovalEdit) -> Result<String, EditError> {
     let present = parse(text)?;
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        ApprovalError::new(1, ApprovalProblem::Syntax(error.message().to_owned()))
-    })?;
-    if !document.contains_key("version") {
-        document.insert("version", value(VERSION));
+    let mut document = document(text)?;
+    if document.is_empty() {
+        document = begun(text)?;
     }
     let edited = match edit {
         ApprovalEdit::Keep(approval) => {
@@ -169,6 +167,22 @@ pub fn apply(text: &str, edit: &ApprovalEdit) -> Result<String, EditError> {
     } else {
         Err(EditError::NotFaithful)
     }
+}
+
+fn document(text: &str) -> Result<DocumentMut, ApprovalError> {
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        ApprovalError::new(1, ApprovalProblem::Syntax(error.message().to_owned()))
+    })
+}
+
+/// A file that holds nothing but comments, with its version behind them.
+fn begun(comments: &str) -> Result<DocumentMut, ApprovalError> {
+    let end = if comments.is_empty() || comments.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    document(&format!("{comments}{end}version = {VERSION}\n"))
 }
 
 fn same_once(present: &[StoredApproval], approval: &StoredApproval) -> bool {

@@ -29,6 +29,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<StoredApproval>, ApprovalError> {
         lines.error(at, ApprovalProblem::Syntax(error.message().to_owned()))
     })?;
     let root = document.as_table();
+    // Nothing but comments.
+    if root.is_empty() {
+        return Ok(Vec::new());
+    }
     for (key, item) in root {
         if !matches!(key, "version" | ENTRIES) {
             return Err(lines.error(start(item), ApprovalProblem::UnknownKey(key.to_owned())));

@@ -4,8 +4,8 @@ use std::fmt;
 
 use palisade_shell_analysis::hidden_points;
 
-use super::program_table::{CODE_OPTIONS, MODULES};
-use super::programs::{Kind, Subs, kind, listed};
+use super::program_table::{CODE_OPTIONS, MODULES, OPEN_SUBCOMMANDS};
+use super::programs::{Kind, Subs, base, kind, listed};
 
 /// How many runners may stand in front of each other: `uv run npx ...`.
 const MAX_RUNNERS: usize = 4;
@@ -47,6 +47,9 @@ pub enum Refused {
     /// A program whose bare name says nothing.
     #[error("`{0}` alone says nothing; name what it does")]
     NeedsSubcommand(Token),
+    /// A program that nothing is known about, without a word that says what it does.
+    #[error("`{0}` is not known, and alone it grants everything that it can do")]
+    UnknownProgram(Token),
     /// A subcommand that runs anything.
     #[error("`{0}` runs other commands or changes what later ones do")]
     OpenSubcommand(Token),
@@ -90,7 +93,8 @@ impl fmt::Display for Token {
 ///
 /// # Errors
 /// The prefix is empty, unreadable, or would grant everything: a shell, an interpreter, a wrapper, a program with
-/// subcommands without one, or anything longer that still ends in one of them.
+/// subcommands or an unknown one without a subcommand, a subcommand that runs anything, or anything longer that still
+/// ends in one of them.
 pub fn may_offer<T: AsRef<str>>(prefix: &[T]) -> Result<(), Refused> {
     let words: Vec<&str> = prefix.iter().map(AsRef::as_ref).collect();
     if words.is_empty() {
@@ -150,13 +154,32 @@ fn command(words: &[&str], runners: usize) -> Result<(), Refused> {
     match kind {
         Some(Kind::Runner) => inner(program, rest, runners),
         Some(Kind::Subcommands(subs)) => subcommand(program, subs, rest, runners),
-        _ => Ok(()),
+        None => unknown(program, rest),
+        Some(_) => Ok(()),
     }
+}
+
+/// A program that nothing is known about: its subcommands are what others mean by them.
+fn unknown(program: &str, rest: &[&str]) -> Result<(), Refused> {
+    if rest.first().is_none_or(|word| word.starts_with('-')) {
+        return Err(Refused::UnknownProgram(Token::new(program)));
+    }
+    match rest.iter().find(|word| is_open_subcommand(word)) {
+        Some(word) => Err(Refused::OpenSubcommand(Token::new(word))),
+        None => Ok(()),
+    }
+}
+
+/// A subcommand that runs anything, whatever the program: `run`, `run:detached`, `exec:java`, `:app:run`.
+fn is_open_subcommand(word: &str) -> bool {
+    word.to_ascii_lowercase()
+        .split(':')
+        .any(|part| listed(OPEN_SUBCOMMANDS, part) || part == "exec-maven-plugin")
 }
 
 /// `python -m MODULE` for modules that alone decide what happens; nothing else of an interpreter.
 fn interpreter(program: &str, rest: &[&str]) -> Result<(), Refused> {
-    let python = super::programs::base(program).starts_with("py");
+    let python = base(program).starts_with("py");
     match rest {
         ["-m", module, ..] if python && is_bare_or_system(program) && listed(MODULES, module) => {
             Ok(())
@@ -189,17 +212,22 @@ fn subcommand(program: &str, subs: Subs, rest: &[&str], runners: usize) -> Resul
             }
             // A script of the project has the name that the project gave it.
             Some(_) if listed(SCRIPTS, &folded) => Ok(()),
-            Some(word) if listed(GROUP_OPEN, &word.to_ascii_lowercase()) => {
+            Some(word)
+                if is_open_subcommand(word) || listed(GROUP_OPEN, &word.to_ascii_lowercase()) =>
+            {
                 Err(Refused::OpenSubcommand(Token::new(word)))
             }
             Some(_) => Ok(()),
         };
     }
+    if is_open_subcommand(sub) {
+        return Err(Refused::OpenSubcommand(Token::new(sub)));
+    }
     Ok(())
 }
 
-/// Words below a group that run anything: `compose exec`, `tool run`, `submodule foreach`, `bisect run`.
-const GROUP_OPEN: &str = "run exec foreach x shell create cp up build set set-url";
+/// Further words below a group that run anything or change it: `submodule foreach`, `container attach`.
+const GROUP_OPEN: &str = "foreach attach create cp up build set set-url";
 
 /// Groups whose next word is the name of a script.
 const SCRIPTS: &str = "run run-script rum urn";
@@ -232,7 +260,7 @@ fn open_end(words: &[&str]) -> Result<(), Refused> {
         .skip(1)
         .rev()
         .find(|word| !word.starts_with('-') && !word.contains('='));
-    match ends_in.filter(|word| !listed(EVERYDAY, word)) {
+    match ends_in.filter(|word| !is_everyday(word)) {
         Some(word) => match kind(word) {
             Some(Kind::Shell) => Err(Refused::Shell(Token::new(word))),
             Some(Kind::Interpreter) => Err(Refused::Interpreter(Token::new(word))),
@@ -246,6 +274,12 @@ fn open_end(words: &[&str]) -> Result<(), Refused> {
 /// Names of programs that are also everyday names of subcommands; after a program they are taken for those.
 const EVERYDAY: &str = "watch time find script open start task code command batch at repeat screen view more most \
     info man stack mix set unset export alias source exec trap enable declare r rc es py gp";
+
+/// `watch`, and `watch-css` too: only what begins with a name that means nothing else is a spelling of it.
+fn is_everyday(word: &str) -> bool {
+    let first = word.split_once('-').map_or(word, |(first, _)| first);
+    listed(EVERYDAY, word) || listed(EVERYDAY, first)
+}
 
 fn is_bare_or_system(program: &str) -> bool {
     !program.contains(['/', '\\']) || is_system(program)

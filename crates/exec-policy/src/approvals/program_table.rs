@@ -6,9 +6,10 @@ use super::programs::Kind::{
 use super::programs::{Kind, Subs};
 
 const NODE_PACKAGES: Subs = Subs {
-    open: "explore config set edit node init create publish unpublish adduser login token start-env",
+    open: "explore config set edit node init create publish unpublish adduser login token start-env \
+            workspace",
     runs: "exec x dlx",
-    group: "run run-script rum urn workspace workspaces cache dist-tag pkg",
+    group: "run run-script rum urn workspaces cache dist-tag pkg",
 };
 
 const PYTHON_ENVIRONMENTS: Subs = Subs {
@@ -18,13 +19,13 @@ const PYTHON_ENVIRONMENTS: Subs = Subs {
 };
 
 const CONTAINERS: Subs = Subs {
-    open: "run exec create build buildx cp commit load import plugin machine unshare debug",
+    open: "run exec attach create build buildx cp commit load import plugin machine unshare debug kube",
     runs: "",
     group: "compose container image volume network system context builder manifest swarm service stack pod",
 };
 
 const CLOUD: Subs = Subs {
-    open: "ssh configure exec alias extension",
+    open: "ssh run console configure exec alias extension",
     runs: "",
     group: "",
 };
@@ -49,7 +50,7 @@ pub(crate) const PROGRAMS: &[(Kind, &str)] = &[
             rust-gdb rust-lldb dlv pdb sqlite psql mysql mariadb mongosh mongo redis-cli sqlplus sqlcmd duckdb \
             clickhouse cscript wscript mshta rundll32 regsvr32 msbuild installutil tcc wasmtime wasmer qemu \
             nix-shell nix-build guix ansible ansible-playbook terraform-console m4 bc dc xslt jupyter marimo \
-            streamlit",
+            streamlit coffee crystal nim dart gjs swipl gforth pike hy fennel janet execlineb",
     ),
     (
         Wrapper,
@@ -62,7 +63,10 @@ pub(crate) const PROGRAMS: &[(Kind, &str)] = &[
             dbus-run-session ssh-agent gpg-agent fakeroot proot valgrind rr hyperfine coproc noglob nocorrect \
             repeat ssh mosh slogin rsh rlogin telnet sshpass autossh adb vagrant open xdg-open start explorer \
             code git-shell cargo-watch bacon just task tox nox invoke fab honcho foreman overmind supervisord \
-            pm2 forever mprocs",
+            pm2 forever mprocs rlwrap prlimit chronic ccache distcc sccache proxychains proxychains4 torsocks \
+            setarch linux64 linux32 i386 x86_64 sg runcon chpst softlimit envdir setuidgid choom systemd-nspawn \
+            unbuffer sem tsp nq xterm kitty konsole gnome-terminal alacritty ld ld.so tar gtar bsdtar zip cc gcc \
+            clang c++ g++ clang++",
     ),
     (
         Destructive,
@@ -107,7 +111,7 @@ pub(crate) const PROGRAMS: &[(Kind, &str)] = &[
     ),
     (
         Subcommands(Subs {
-            open: "run install script miri watch xtask make config publish login owner yank init new fuzz uninstall \
+            open: "run r install script miri watch xtask make config publish login owner yank init new fuzz uninstall \
             +nightly",
             runs: "",
             group: "nextest",
@@ -274,8 +278,32 @@ pub(crate) const PROGRAMS: &[(Kind, &str)] = &[
             group: "",
         }),
         "make gmake ninja nmake mage bazel bazelisk buck buck2 pants gradle gradlew mvn mvnw ant sbt mill \
-            cmake meson xcodebuild zig turbo nx lerna rush moon ng vue-cli-service rails artisan symfony \
-            django-admin flask hg svn jj sl bzr fossil darcs pijul",
+            cmake meson xcodebuild zig rush ng vue-cli-service artisan symfony django-admin manage.py flask hg svn \
+            sl bzr fossil darcs pijul",
+    ),
+    (
+        Subcommands(Subs {
+            open: "exec",
+            runs: "",
+            group: "run",
+        }),
+        "turbo nx lerna moon",
+    ),
+    (
+        Subcommands(Subs {
+            open: "runner r console c dbconsole db",
+            runs: "",
+            group: "",
+        }),
+        "rails",
+    ),
+    (
+        Subcommands(Subs {
+            open: "config",
+            runs: "",
+            group: "util git op operation bookmark workspace",
+        }),
+        "jj",
     ),
     (
         Flat,
@@ -284,9 +312,13 @@ pub(crate) const PROGRAMS: &[(Kind, &str)] = &[
             jq yq pytest mypy ruff black flake8 isort pylint pyright eslint prettier tsc vitest jest mocha \
             rustfmt clippy-driver gofmt golangci-lint shellcheck shfmt clang-format clang-tidy hadolint \
             markdownlint taplo typos actionlint mkdir touch sha256sum md5sum nproc hostname uptime ps sleep \
-            tokei cloc stylelint biome",
+            tokei cloc stylelint biome py.test rspec rubocop",
     ),
 ];
+
+/// Subcommands that run anything, whatever the program, unless the table knows better.
+pub(crate) const OPEN_SUBCOMMANDS: &str =
+    "run exec shell console runner r repl tinker devenv eval script x dlx dbshell runmain";
 
 /// Interpreters whose modules may be kept by name, because the module alone decides what they do.
 pub(crate) const MODULES: &str = "pytest unittest mypy black ruff flake8 isort pylint pyright build compileall tabnanny pydoc \

@@ -1,7 +1,7 @@
 //! What is known about programs: which of them run whatever they are given, and which have subcommands.
 //!
 //! One [table](super::program_table), read by [`may_offer`](super::may_offer()), [`propose`](super::propose()) and the linter. A program that is
-//! not in it is taken for one that does one thing.
+//! not in it is taken for one whose subcommand says what it does.
 
 use super::program_table::PROGRAMS;
 
@@ -26,6 +26,13 @@ pub(crate) enum Kind {
     Flat,
 }
 
+impl Kind {
+    /// Whether the program runs whatever it is given.
+    pub(crate) const fn runs_anything(self) -> bool {
+        matches!(self, Self::Shell | Self::Interpreter | Self::Wrapper)
+    }
+}
+
 /// The subcommands of a program that are not simply a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Subs {
@@ -40,11 +47,13 @@ pub(crate) struct Subs {
 /// What is known about a program, by any spelling of its name; `None`: nothing.
 pub(crate) fn kind(program: &str) -> Option<Kind> {
     let base = base(program);
-    lookup(&base).or_else(|| {
-        let unversioned = unversioned(&base)?;
-        // Only programs that run things come in versions worth caring about: `pip3` and `python3.11`, not `sha1`.
-        lookup(unversioned).filter(|kind| *kind != Kind::Flat)
-    })
+    lookup(&base)
+        .or_else(|| {
+            let unversioned = unversioned(&base)?;
+            // Only programs that run things come in versions worth caring about: `pip3` and `python3.11`, not `sha1`.
+            lookup(unversioned).filter(|kind| *kind != Kind::Flat)
+        })
+        .or_else(|| lookup(stem(&base)).filter(|kind| kind.runs_anything()))
 }
 
 fn lookup(base: &str) -> Option<Kind> {
@@ -88,10 +97,19 @@ fn unversioned(base: &str) -> Option<&str> {
         })
 }
 
+/// The name up to its first `-`, `.` or digit: builds of a program are told apart by what follows.
+///
+/// `python3-intel64`, `perl5.34-x86_64-linux-gnu`, `node.real`, `sudo-rs`, `busybox.static`.
+fn stem(base: &str) -> &str {
+    base.split(|c: char| c.is_ascii_digit() || "-.".contains(c))
+        .next()
+        .unwrap_or(base)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approvals::programs::Kind::{Flat, Interpreter, Shell};
+    use crate::approvals::programs::Kind::{Flat, Interpreter, Shell, Wrapper};
 
     #[test]
     fn no_program_is_listed_twice() {
@@ -146,6 +164,20 @@ mod tests {
         ] {
             assert_eq!(kind(spelling), Some(Shell), "{spelling}");
         }
+        for (spelling, expected) in [
+            ("python3-intel64", Interpreter),
+            ("python3.12-x86_64", Interpreter),
+            ("perl5.34-x86_64-linux-gnu", Interpreter),
+            ("/usr/bin/node.real", Interpreter),
+            ("sh.distrib", Shell),
+            ("sudo-rs", Wrapper),
+            ("busybox.static", Wrapper),
+            ("ld-linux-x86-64.so.2", Wrapper),
+        ] {
+            assert_eq!(kind(spelling), Some(expected), "{spelling}");
+        }
+        assert_eq!(kind("clang-format"), Some(Flat), "its own name comes first");
+        assert_eq!(kind("git-absorb"), None, "only what runs anything");
         assert_eq!(kind("sha256sum"), Some(Flat));
         assert_eq!(kind("pythonista"), None);
         assert_eq!(kind("3"), None);

@@ -93,14 +93,10 @@ fn lengths(words: &[&str]) -> Option<(usize, usize)> {
         .count();
     match kind(program) {
         Some(Kind::Flat) => Some((1, 1)),
-        Some(Kind::Subcommands(_) | Kind::Runner) => {
+        // Nothing is known: words that look like subcommands are taken for some, and without one there is no prefix.
+        Some(Kind::Subcommands(_) | Kind::Runner) | None => {
             (subcommands > 0).then_some((2, subcommands.saturating_add(1)))
         }
-        // Nothing is known: words that look like subcommands are taken for some, the first one always.
-        None => Some((
-            subcommands.min(1).saturating_add(1),
-            subcommands.saturating_add(1),
-        )),
         Some(_) => None,
     }
 }

@@ -1,5 +1,7 @@
 //! Stored approvals as values, and what they answer.
 
+use std::fmt::Write as _;
+
 use palisade_policy::AbsolutePath;
 
 use super::error::ApprovalError;
@@ -51,10 +53,10 @@ pub struct StoredApproval {
 }
 
 impl StoredApproval {
-    /// Whether it still holds at this time: it does not from its expiry on.
+    /// Whether it holds at this time: not before its date, and not from its expiry on.
     #[must_use]
     pub fn holds_at(&self, now: Moment) -> bool {
-        self.expires.is_none_or(|expires| now < expires)
+        self.date <= now && self.expires.is_none_or(|expires| now < expires)
     }
 
     /// Whether this and another approval are about the same thing, whatever their dates.
@@ -127,7 +129,7 @@ impl StoredApprovals {
     /// Whether somebody agreed to what this rule asks about a command with these words, wrappers removed.
     ///
     /// Only the question of the rule it names is answered, for words that begin with exactly these tokens, in this
-    /// project, and before it expires. It is for the caller to ask about rules that prompt and never about one that
+    /// project, from its date on and before it expires. It is for the caller to ask about rules that prompt and never about one that
     /// forbids; see [`SegmentVerdict::Prompt`](crate::SegmentVerdict::Prompt).
     #[must_use]
     pub fn answers<W: AsRef<[u8]>>(
@@ -159,28 +161,50 @@ impl StoredApprovals {
     /// The allow rules of this project as the text of a policy file of the user's layer.
     ///
     /// An approval of a command that no rule spoke about is such a rule. What expired or would grant everything is
-    /// left out; without any rule the text is empty.
+    /// left out; without any rule the text is empty. The id of a rule is made of its prefix alone and begins with
+    /// `stored-approval/`: it stays the same whatever else is kept or removed.
     #[must_use]
     pub fn allow_rules(&self, project: &AbsolutePath, now: Moment) -> String {
         let mut text = String::new();
-        for (number, approval) in self.entries.iter().enumerate() {
+        let mut written: Vec<&[String]> = Vec::new();
+        for approval in &self.entries {
             let prefix = approval.prefix.prefix();
             if approval.rule.is_some()
                 || !approval.scope.includes(project)
                 || !approval.holds_at(now)
                 || may_offer(prefix).is_err()
+                // Kept for the project and everywhere: one rule says it.
+                || written.contains(&prefix)
             {
                 continue;
             }
+            written.push(prefix);
             if text.is_empty() {
                 text.push_str("version = 1\n");
             }
-            let id = format!("approved-{}", number.saturating_add(1));
+            let id = rule_id(prefix);
             let why = format!("Approved on {}", approval.date);
             toml_text::rule(&mut text, &id, prefix, "allow", Some(&why));
         }
         text
     }
+}
+
+/// The id of the allow rule of a prefix: no two prefixes have the same one.
+fn rule_id(prefix: &[String]) -> String {
+    let mut id = String::from("stored-approval");
+    for token in prefix {
+        id.push('/');
+        for byte in token.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b':' | b'+' => {
+                    id.push(char::from(byte));
+                }
+                _ => drop(write!(id, "%{byte:02X}")),
+            }
+        }
+    }
+    id
 }
 
 /// Stored approvals in a project at a time.

@@ -140,12 +140,108 @@ fn an_approval_without_a_rule_is_an_allow_rule_of_its_project() {
     version = 1
 
     [[rule]]
-    id = "approved-3"
+    id = "stored-approval/frobnicate/sync"
     prefix = ["frobnicate", "sync"]
     decision = "allow"
     why = "Approved on 2026-03-02T08:00:00Z"
     "#);
     assert_eq!(stored.allow_rules(&project("/srv/other"), now), "");
+}
+
+#[test]
+fn the_id_of_an_allow_rule_depends_on_its_prefix_alone() {
+    let now = at("2026-03-10T00:00:00Z");
+    let app = project("/srv/app");
+    let everywhere = Keep::everywhere(now);
+    let here = Keep::for_project(app.clone(), now);
+    let first = keep(&["npm", "test"], AmendmentSource::Unmatched, &everywhere);
+    let mut text = apply("", &first).unwrap();
+    for (prefix, scope) in [
+        (&["frobnicate", "sync"][..], &everywhere),
+        (&["frobnicate", "sync"], &here),
+        (&["frobnicate", "a b"], &here),
+        (&["frobnicate", "a", "b"], &here),
+        (&["frobnicate", "a/b"], &here),
+        (&["frobnicate", "a%2Fb"], &here),
+    ] {
+        text = apply(&text, &keep(prefix, AmendmentSource::Unmatched, scope)).unwrap();
+    }
+    let ids = |text: &str| -> Vec<String> {
+        let rules = StoredApprovals::parse(text).unwrap().allow_rules(&app, now);
+        let ids = rules.lines().filter_map(|line| line.strip_prefix("id = "));
+        ids.map(|id| id.trim_matches('"').to_owned()).collect()
+    };
+    let before = ids(&text);
+    assert_eq!(
+        before,
+        [
+            "stored-approval/npm/test",
+            "stored-approval/frobnicate/sync",
+            "stored-approval/frobnicate/a%20b",
+            "stored-approval/frobnicate/a/b",
+            "stored-approval/frobnicate/a%2Fb",
+            "stored-approval/frobnicate/a%252Fb",
+        ]
+    );
+    let rules = StoredApprovals::parse(&text)
+        .unwrap()
+        .allow_rules(&app, now);
+    crate::support::alone("approvals", &rules);
+    let ApprovalEdit::Keep(approval) = first else {
+        panic!("an approval is kept")
+    };
+    let after = ids(&apply(&text, &ApprovalEdit::Remove(approval)).unwrap());
+    assert_eq!(after, before[1..], "removing one renames no other");
+}
+
+#[test]
+fn an_approval_of_the_future_answers_nothing_yet() {
+    let stored = StoredApprovals::parse(FILE).unwrap();
+    let app = project("/srv/app");
+    let answers = |now| stored.answers("registry", &["cargo", "add"], &app, at(now));
+    assert!(!answers("2026-03-01T11:59:59Z"));
+    assert!(answers("2026-03-01T12:00:00Z"));
+    let rules = |now| stored.allow_rules(&app, at(now));
+    assert_eq!(rules("2026-03-02T07:59:59Z"), "");
+    assert_ne!(rules("2026-03-02T08:00:00Z"), "");
+}
+
+#[test]
+fn a_file_of_comments_is_empty_and_keeps_them() {
+    let now = at("2026-03-10T00:00:00Z");
+    let edit = keep(
+        &["npm", "test"],
+        AmendmentSource::Unmatched,
+        &Keep::everywhere(now),
+    );
+    let ApprovalEdit::Keep(approval) = &edit else {
+        panic!("an approval is kept")
+    };
+    let remove = ApprovalEdit::Remove(approval.clone());
+    for comments in [
+        "",
+        "\n\n",
+        "# Mine.\n",
+        "# Mine.",
+        "\n# Mine.\n\n  # And mine.\n\n",
+        "# Mine.\r\n",
+    ] {
+        let stored = StoredApprovals::parse(comments).unwrap();
+        assert!(stored.is_empty(), "{comments:?}");
+        assert_eq!(apply(comments, &remove).unwrap(), comments);
+        let text = apply(comments, &edit).unwrap();
+        for line in comments.lines().filter(|line| !line.is_empty()) {
+            assert!(text.lines().any(|kept| kept == line), "{text:?}");
+        }
+        assert!(text.trim_start().starts_with(comments.trim()), "{text:?}");
+        let stored = StoredApprovals::parse(&text).unwrap();
+        assert_eq!(stored.iter().collect::<Vec<_>>(), [approval]);
+        assert_eq!(apply(&text, &edit).unwrap(), text);
+    }
+    assert!(
+        StoredApprovals::parse("[[approval]]\nprefix = [\"a\", \"b\"]\n").is_err(),
+        "entries need a version"
+    );
 }
 
 #[test]

@@ -300,6 +300,7 @@ fn prefixes_that_grant_everything_are_refused() {
         "tool bash -x",
         "tool sub node",
         "tool --shell",
+        "tool python3-intel64",
         "FOO=1 ls",
         "-x",
         "tool sudo",
@@ -310,6 +311,103 @@ fn prefixes_that_grant_everything_are_refused() {
         .filter(|prefix| may_offer(&words(prefix)).is_ok())
         .collect();
     assert!(kept.is_empty(), "these grant too much: {kept:#?}");
+}
+
+#[test]
+fn subcommands_that_run_anything_are_refused() {
+    let commands = [
+        "rails runner",
+        "rails r",
+        "rails console",
+        "rails c",
+        "flask shell",
+        "flask run",
+        "zig run",
+        "zig cc",
+        "artisan tinker",
+        "django-admin shell",
+        "manage.py shell",
+        "sbt console",
+        "mvn exec:exec",
+        "mvn exec:java",
+        "mvn org.codehaus.mojo:exec-maven-plugin:java",
+        "gradle :app:run",
+        "lerna exec",
+        "nx exec",
+        "turbo run",
+        "bazel run",
+        "meson devenv",
+        "jj util",
+        "jj util exec",
+        "flatpak run",
+        "snap run",
+        "heroku run",
+        "heroku run:detached",
+        "podman kube play",
+        "docker attach",
+        "docker container attach",
+        "docker container exec",
+        "yarn workspace app",
+        "docker exec web",
+        "docker run alpine",
+        "cargo r",
+    ];
+    let generally =
+        "run exec shell console runner r repl tinker devenv eval script x dlx exec:exec exec:java";
+    let generally = generally.split(' ').flat_map(|sub| {
+        [
+            format!("frobnicate {sub}"),
+            format!("frobnicate {sub} more"),
+            format!("frobnicate deep {sub}"),
+            format!("npx frobnicate {sub}"),
+        ]
+    });
+    let kept: Vec<String> = commands
+        .into_iter()
+        .map(str::to_owned)
+        .chain(generally)
+        .filter(|prefix| may_offer(&words(prefix)).is_ok())
+        .collect();
+    assert!(kept.is_empty(), "these run anything: {kept:#?}");
+}
+
+#[test]
+fn no_spelling_of_what_runs_anything_is_kept() {
+    let programs = "coffee crystal nim dart gjs swipl gforth pike hy fennel janet execlineb zig rlwrap prlimit chronic \
+        ccache distcc sccache proxychains proxychains4 torsocks setarch linux64 linux32 i386 x86_64 sg runcon chpst \
+        softlimit envdir setuidgid choom systemd-nspawn systemd-run unbuffer sem tsp nq xterm kitty konsole \
+        gnome-terminal alacritty ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 tar zip gcc cc clang \
+        gcc-13 clang++-18 python3-intel64 python3.12-x86_64 perl5.34-x86_64-linux-gnu node.real sudo-rs \
+        busybox.static sh.distrib";
+    for program in words(programs) {
+        for prefix in [
+            vec![program],
+            vec![program, "-x"],
+            vec!["npx", program],
+            vec!["uv", "run", program],
+        ] {
+            assert!(may_offer(&prefix).is_err(), "{prefix:?}");
+        }
+    }
+    for prefix in [
+        "tar xf",
+        "tar -xf",
+        "zip -r",
+        "gcc main",
+        "sudo-rs ls",
+        "python3-intel64 x.py",
+    ] {
+        assert!(may_offer(&words(prefix)).is_err(), "{prefix}");
+    }
+}
+
+#[test]
+fn an_unknown_program_is_kept_with_a_subcommand_only() {
+    let unknown = |prefix: &str| matches!(may_offer(&words(prefix)), Err(Refused::UnknownProgram(program)) if program.as_str() == "my-tool");
+    for prefix in ["my-tool", "my-tool --json", "npx my-tool", "uv run my-tool"] {
+        assert!(unknown(prefix), "{prefix}");
+    }
+    assert_eq!(may_offer(&["my-tool", "sync"]), Ok(()));
 }
 
 #[test]
@@ -371,8 +469,13 @@ fn prefixes_that_say_what_runs_are_kept() {
         "bun install",
         "mise run test",
         "terraform plan",
-        "my-tool",
         "my-tool sync",
+        "turbo run build",
+        "npm run watch-css",
+        "jj util gc",
+        "clang-format",
+        "rails test",
+        "mvn test",
         "brew install",
         "mkdir",
         "tsc",
@@ -458,9 +561,16 @@ fn the_shortest_sensible_prefix_is_proposed() {
         ("docker compose exec db psql", None),
         ("pytest tests", Some("pytest")),
         ("ls -la /srv/app", Some("ls")),
-        ("frobnicate ./input.txt", Some("frobnicate")),
+        ("frobnicate", None),
+        ("frobnicate ./input.txt", None),
+        ("frobnicate --all", None),
+        ("frobnicate run thing", None),
+        ("npx cowsay", None),
+        ("npx frobnicate sync", Some("npx frobnicate sync")),
+        ("rails runner puts", None),
+        ("tar xf a.tar", None),
         ("frobnicate sync now", Some("frobnicate sync")),
-        ("frobnicate https://example.com", Some("frobnicate")),
+        ("frobnicate https://example.com", None),
         ("python3 -m pytest -q", Some("python3 -m pytest")),
         ("python3 -m timeit x", None),
         ("python3 x.py", None),
