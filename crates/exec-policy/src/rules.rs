@@ -189,6 +189,16 @@ mod tests {
     }
 
     #[test]
+    fn options_of_a_program_without_subcommands_are_not_looked_past() {
+        let allow = (
+            Layer::User,
+            "[[rule]]\nid = \"a\"\nprefix = [\"rm\", \"build\"]\ndecision = \"allow\"\nwhy = \"x\"\n",
+        );
+        assert_eq!(judge(&[allow], "rm build"), RuleDecision::Allow);
+        assert_eq!(judge(&[allow], "rm -rf build"), RuleDecision::Prompt);
+    }
+
+    #[test]
     fn an_id_of_an_earlier_layer_cannot_be_taken() {
         let rule = |id: &str| {
             format!(

@@ -1,7 +1,7 @@
 //! Options of programs, in every spelling: `--x=v`, `--x v`, `-xv`, `-yx`, unambiguous abbreviations, `--`, and after
 //! operands.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -83,11 +83,31 @@ impl Table {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
     by_path: BTreeMap<String, Arc<Table>>,
+    /// Programs whose table an author wrote.
+    authored: BTreeSet<String>,
 }
+
+/// Programs that take options before a subcommand. The options of any other program belong to what it does: `rm -rf x`
+/// is not `rm x`.
+const WITH_GLOBALS: [&str; 12] = [
+    "bun", "cargo", "docker", "git", "go", "helm", "kubectl", "nerdctl", "npm", "pnpm", "podman",
+    "yarn",
+];
 
 impl Tables {
     pub(crate) fn add(&mut self, path: &str, options: &OptionTable) {
         Arc::make_mut(self.by_path.entry(path.to_owned()).or_default()).add(options);
+    }
+
+    /// The same for a table that an author wrote: its options may stand before the next word of a rule.
+    pub(crate) fn add_authored(&mut self, path: &str, options: &OptionTable) {
+        self.add(path, options);
+        self.authored.insert(path.to_owned());
+    }
+
+    /// Whether options of this program may be looked past by a rule that allows.
+    pub(crate) fn has_globals(&self, program: &str) -> bool {
+        WITH_GLOBALS.contains(&program) || self.authored.contains(program)
     }
 
     /// Whether there is a table for a program or one of its subcommands.

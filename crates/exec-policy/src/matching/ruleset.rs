@@ -104,7 +104,7 @@ impl Ruleset {
             Some(options) => {
                 own = builtin::tables().clone();
                 for (path, table) in options {
-                    own.add(path, table);
+                    own.add_authored(path, table);
                 }
                 &own
             }

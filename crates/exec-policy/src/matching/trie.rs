@@ -26,8 +26,8 @@ pub(crate) struct Node {
     pub(crate) rules: Vec<Entry>,
     /// Has children: options before the next position are looked through.
     inner: bool,
-    /// The program itself: only its own options may stand before a subcommand.
-    root: bool,
+    /// A program whose own options may stand before a subcommand.
+    has_globals: bool,
     /// Options of the program or subcommand that leads here.
     pub(crate) table: Option<Arc<Table>>,
     /// Options that only some rules know.
@@ -111,7 +111,7 @@ impl Trie {
             None => {
                 let root = self.new_node(tables.get(program));
                 if let Some(node) = self.nodes.get_mut(root as usize) {
-                    node.root = true;
+                    node.has_globals = tables.has_globals(program);
                 }
                 self.roots.insert(key.into(), root);
                 root
@@ -238,7 +238,7 @@ impl Trie {
             if !plus && !word.may_be_option() {
                 return;
             }
-            let globals = here.table.as_ref().filter(|_| here.root);
+            let globals = here.table.as_ref().filter(|_| here.has_globals);
             let known = globals.map(|table| options::skip(table, rest));
             match known.unwrap_or(Skip::Unknown) {
                 Skip::Known(used, value) => {
