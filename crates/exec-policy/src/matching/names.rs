@@ -59,6 +59,19 @@ const SECRET_NAMES: &[&str] = &[
     "wallet.dat",
     "master.key",
     "terraform.tfstate",
+    ".boto",
+    ".s3cfg",
+    ".claude.json",
+    "rclone.conf",
+];
+/// Secrets that only the directory around them tells, outside the project.
+const SECRET_PAIRS: &[[&str; 2]] = &[
+    [".gem", "credentials"],
+    [".config", "rclone"],
+    [".config", "hub"],
+    [".m2", "settings.xml"],
+    [".m2", "settings-security.xml"],
+    [".gradle", "gradle.properties"],
 ];
 const SECRET_ENDINGS: &[&str] = &[
     ".pem",
@@ -100,10 +113,33 @@ pub(crate) fn is_secret(name: &[u8]) -> bool {
         return false;
     }
     any(name, SECRET_NAMES)
-        || starts(name, &[".env."])
+        || starts(name, &[".env.", ".env-", ".env_"])
+        // Code says these where it reads a variable.
+        || (ends(name, &[".env"]) && !any(name, &["process.env", "import.meta.env", "meta.env"]))
+        || is_key_copy(name)
         || ends(name, SECRET_ENDINGS)
         || (name.first() == Some(&b'.') && ends(name, &["_history"]))
         || (any(name, KEY_NAMES) && !folds_to(name, b"identity"))
+}
+
+/// `id_rsa.bak`.
+fn is_key_copy(name: &[u8]) -> bool {
+    KEY_NAMES.iter().any(|key| {
+        starts(name, &[key])
+            && !folds_to(key.as_bytes(), b"identity")
+            && matches!(name.get(key.len()), Some(b'.' | b'~' | b'-'))
+    })
+}
+
+/// Secrets outside the project that two names next to each other tell.
+pub(crate) fn is_secret_pair(path: &[&[u8]]) -> bool {
+    path.windows(2).any(|window| {
+        SECRET_PAIRS.iter().any(|pair| {
+            pair.iter()
+                .zip(window)
+                .all(|(entry, name)| folds_to(name, entry.as_bytes()))
+        })
+    })
 }
 
 /// Secrets of the system that only their path tells.
@@ -124,6 +160,7 @@ pub(crate) fn is_system_secret(path: &[&[u8]]) -> bool {
         [proc, kcore] if folds_to(proc, b"proc") => any(kcore, &["kcore", "kallsyms", "kmsg"]),
         [dev, rest @ ..] if folds_to(dev, b"dev") => !harmless_device(rest),
         [run, ..] if folds_to(run, b"run") => true,
+        [var, run, ..] if folds_to(var, b"var") && folds_to(run, b"run") => true,
         [root, ..] if folds_to(root, b"root") => true,
         _ => false,
     }

@@ -81,6 +81,7 @@ impl Resolved<'_> {
                     || (!in_project && holds(&self.names, secret))
             });
         listed
+            || (!in_project && names::is_secret_pair(&self.names))
             || self
                 .below(&place.project)
                 .iter()
@@ -111,6 +112,16 @@ impl Resolved<'_> {
         (holds_or_is(&place.project) && self.names.len() < place.project.len())
             || place.home.as_ref().is_some_and(holds_or_is)
             || names::is_system_directory(&self.names)
+    }
+
+    /// The home directory, what holds it, or something in it.
+    pub(crate) fn touches_home(&self, place: &PlaceFacts) -> bool {
+        place.home.as_ref().is_some_and(|home| {
+            self.names
+                .iter()
+                .zip(home)
+                .all(|(name, theirs)| folds_to(name, theirs))
+        })
     }
 
     /// `.git` or something in it.

@@ -330,3 +330,25 @@ fn no_allow_from_text_that_is_not_plain() {
         "ls #",
     ]);
 }
+
+#[test]
+fn a_long_word_takes_no_time() {
+    let policy = Policy::built_in();
+    let word = "a=:,@".repeat(12 * 1024);
+    let start = std::time::Instant::now();
+    for program in [
+        "cat",
+        "cp x",
+        "rm -r",
+        "echo",
+        "git add",
+        "grep -r x",
+        "frob",
+    ] {
+        policy.never_allows(&[
+            &format!("{program} {word}"),
+            &format!("frob $x; {program} {word}"),
+        ]);
+    }
+    assert!(start.elapsed() < std::time::Duration::from_secs(5));
+}

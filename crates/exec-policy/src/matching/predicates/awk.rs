@@ -56,6 +56,8 @@ pub(super) fn is_pure(words: &[Arg<'_>]) -> bool {
 /// Operands such as `FS=x` are assignments; what they assign is text, and they name no file.
 fn operands_are_files(words: &[Arg<'_>]) -> bool {
     words.iter().all(|word| match word {
+        // gawk opens connections under this name.
+        Arg::Known(word) if word.windows(5).any(|window| window == b"/inet") => false,
         Arg::Known(word) => word.first() != Some(&b'-') || *word == b"-",
         Arg::Pattern { .. } => !word.may_be_option(),
         Arg::Pipe(_) => true,

@@ -6,6 +6,7 @@
 
 mod awk;
 mod find;
+mod programs;
 mod sed;
 
 use super::args::Arg;
@@ -45,12 +46,15 @@ pub(crate) fn holds(
     rest: &[Arg<'_>],
     view: &View<'_>,
 ) -> bool {
+    if vouches(predicate) && programs::refuses(view) {
+        return false;
+    }
     match predicate {
-        ArgPredicate::SedPrint => no_secrets(rest, view) && sed::prints(rest),
-        ArgPredicate::AwkPure => no_secrets(rest, view) && awk::is_pure(rest),
-        ArgPredicate::FindNoAction => no_secrets(rest, view) && find::has_no_action(rest),
+        ArgPredicate::SedPrint => reads_no_secret(rest, view) && sed::prints(rest),
+        ArgPredicate::AwkPure => reads_no_secret(rest, view) && awk::is_pure(rest),
+        ArgPredicate::FindNoAction => reads_no_secret(rest, view) && find::has_no_action(rest),
         ArgPredicate::PathsInProject => in_project(rest, view),
-        ArgPredicate::NoSecrets => no_secrets(rest, view),
+        ArgPredicate::NoSecrets => reads_no_secret(rest, view),
         ArgPredicate::SystemPaths => {
             any_operand(table, rest, view, true, |path| path.is_system(view.place))
         }
@@ -93,6 +97,46 @@ pub(crate) fn holds(
     }
 }
 
+/// Whether a check is one that an allow rests on: what it holds of is harmless.
+const fn vouches(predicate: ArgPredicate) -> bool {
+    matches!(
+        predicate,
+        ArgPredicate::SedPrint
+            | ArgPredicate::AwkPure
+            | ArgPredicate::FindNoAction
+            | ArgPredicate::PathsInProject
+            | ArgPredicate::NoSecrets
+            | ArgPredicate::NoOperands
+            | ArgPredicate::Alone
+            | ArgPredicate::NoOptions
+            | ArgPredicate::ProjectScript
+    )
+}
+
+/// How many separators of a word are looked behind: each part costs as much as the rest of the word.
+const MAX_SEPARATORS: usize = 64;
+
+const fn is_separator(byte: u8) -> bool {
+    matches!(byte, b'=' | b':' | b'@' | b',')
+}
+
+/// Whether a word has more parts than are looked at.
+fn is_too_long(word: &[u8]) -> bool {
+    let separators = word.iter().filter(|b| is_separator(**b));
+    separators.take(MAX_SEPARATORS.saturating_add(1)).count() > MAX_SEPARATORS
+}
+
+/// What is joined to a cluster of letters: `-vt/etc`, `-sf../x`.
+fn clustered(word: &[u8]) -> Option<&[u8]> {
+    let letters = word
+        .strip_prefix(b"-")
+        .filter(|rest| rest.first() != Some(&b'-'))?;
+    let at = letters.iter().position(|b| !b.is_ascii_alphabetic())?;
+    letters
+        .get(at..)
+        .filter(|rest| at > 0 && matches!(rest.first(), Some(b'/' | b'~' | b'.')))
+}
+
 /// Everything in a word that could be a path.
 fn parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
     let glued = match word {
@@ -103,7 +147,8 @@ fn parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
     let split = word
         .iter()
         .enumerate()
-        .filter(|(_, b)| matches!(b, b'=' | b':' | b'@' | b','))
+        .filter(|(_, b)| is_separator(**b))
+        .take(MAX_SEPARATORS)
         .filter_map(move |(at, _)| word.get(at.saturating_add(1)..));
     // Up to the first separator as well: `src:dst`.
     let head = word
@@ -115,6 +160,7 @@ fn parts(word: &[u8]) -> impl Iterator<Item = &[u8]> {
     whole
         .into_iter()
         .chain(glued)
+        .chain(clustered(word))
         .chain(head)
         .chain(split)
         .filter(|part| !part.is_empty())
@@ -170,8 +216,14 @@ fn no_operands(table: Option<&Table>, words: &[Arg<'_>]) -> bool {
     none && words.iter().all(|word| word.known().is_some())
 }
 
+/// Whether what a runner such as `xargs` reads, and hands on to the command, is no secret.
 pub(super) fn no_secrets(words: &[Arg<'_>], view: &View<'_>) -> bool {
+    reads_no_secret(words, view) && !programs::prints_unknown(words, view)
+}
+
+fn reads_no_secret(words: &[Arg<'_>], view: &View<'_>) -> bool {
     words.iter().all(|word| match *word {
+        Arg::Known(word) if is_too_long(word) => false,
         Arg::Known(word) => parts(word).all(|part| {
             view.cwds
                 .iter()
@@ -215,7 +267,10 @@ fn in_project(words: &[Arg<'_>], view: &View<'_>) -> bool {
         }
         // A response file holds arguments that nobody sees here.
         Arg::Known([b'@', ..]) => false,
-        Arg::Known(word) => parts(word).all(fine),
+        Arg::Known(word) if is_too_long(word) => false,
+        Arg::Known(word) => {
+            programs::search_directory(word, view).map_or_else(|| parts(word).all(fine), fine)
+        }
         Arg::Pattern { text, .. } => {
             (ended || !word.may_be_option()) && stays_visible(text) && fine(text)
         }

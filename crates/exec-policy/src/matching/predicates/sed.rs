@@ -256,19 +256,51 @@ impl Reader<'_> {
 
     /// Reads to the delimiter. A bracket expression may hold it, which seds disagree about: refused.
     fn until(&mut self, delimiter: u8, regex: bool) -> Option<()> {
-        let mut bracket = false;
         loop {
             match self.next()? {
-                b'\\' => {
-                    // GNU reads `\cX`, `\dNNN`, `\oNNN` and `\xHH` as a character, which may be the delimiter.
-                    if matches!(self.next()?, b'c' | b'd' | b'o' | b'x') {
-                        return None;
+                b'\\' => self.escaped()?,
+                b'\n' if regex => return None,
+                byte if byte == delimiter => return Some(()),
+                b'[' if regex => self.bracket(delimiter)?,
+                _ => {}
+            }
+        }
+    }
+
+    /// What follows a backslash.
+    fn escaped(&mut self) -> Option<()> {
+        // GNU reads `\cX`, `\dNNN`, `\oNNN` and `\xHH` as a character, which may be the delimiter.
+        (!matches!(self.next()?, b'c' | b'd' | b'o' | b'x')).then_some(())
+    }
+
+    /// The rest of a bracket expression, to its end.
+    fn bracket(&mut self, delimiter: u8) -> Option<()> {
+        if self.peek() == Some(b'^') {
+            self.next();
+        }
+        // A bracket that comes first is one of the characters.
+        if self.peek() == Some(b']') {
+            return None;
+        }
+        let mut class = None;
+        loop {
+            match self.next()? {
+                b'\n' => return None,
+                byte if byte == delimiter => return None,
+                b'\\' if self.peek() == Some(b']') => return None,
+                b'\\' => self.escaped()?,
+                b'[' if class.is_none() => {
+                    class = self.peek().filter(|b| matches!(b, b':' | b'.' | b'='));
+                    if class.is_some() {
+                        self.next();
                     }
                 }
-                b'\n' if regex => return None,
-                b'[' if regex => bracket = true,
-                b']' => bracket = false,
-                byte if byte == delimiter => return (!bracket).then_some(()),
+                byte if class == Some(byte) && self.peek() == Some(b']') => {
+                    self.next();
+                    class = None;
+                }
+                b']' if class.is_none() => return Some(()),
+                b']' => return None,
                 _ => {}
             }
         }
