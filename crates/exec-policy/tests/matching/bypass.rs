@@ -331,6 +331,7 @@ fn no_allow_from_text_that_is_not_plain() {
     ]);
 }
 
+#[expect(clippy::disallowed_types, reason = "time is what is tested")]
 #[test]
 fn a_long_word_takes_no_time() {
     let policy = Policy::built_in();

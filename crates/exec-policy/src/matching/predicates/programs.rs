@@ -200,6 +200,7 @@ fn of(program: &[u8], words: &[&[u8]], view: &View<'_>) -> bool {
                     "--build-and-test",
                     "--script",
                 ])
+                || (program == b"ninja" && any(&|word| starts(word, &["-t", "-f"])))
                 || (program == b"ctest" && any(&|word| starts(word, &["-S", "-D", "-M", "-T"])))
         }
         b"stack" | b"cabal" => {
