@@ -185,7 +185,10 @@ impl<'r, 'f> Judge<'r, 'f> {
         let mut variables = true;
         for assignment in &command.assignments {
             match self.variable(&assignment.name) {
-                Some(rule) if rule.decision == RuleDecision::Allow => {}
+                // A harmless name with a value that a program could expand once more is not harmless.
+                Some(rule) if rule.decision == RuleDecision::Allow => {
+                    variables &= !assignment.value.iter().any(|byte| b"$`".contains(byte));
+                }
                 Some(rule) => findings.add(rule, rule.decision),
                 None => variables = false,
             }
