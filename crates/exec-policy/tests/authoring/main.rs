@@ -9,5 +9,6 @@ mod approvals;
 mod import;
 mod import_doubts;
 mod offer;
+mod propose;
 mod support;
 mod tools;

@@ -6,6 +6,7 @@ mod bad_input;
 mod canonical;
 mod command;
 mod enforcement;
+mod grants;
 mod hosts;
 mod laws;
 mod mapping;

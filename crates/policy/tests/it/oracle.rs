@@ -1,21 +1,21 @@
 //! What the oracle says, case by case.
 
 use palisade_policy::{
-    Access, CanonicalSandboxPolicy, Clause, GitAccess, Grant, LocalAccess, LoopbackAccess,
+    Access, CanonicalSandboxPolicy, Clause, GitAccess, LocalAccess, LoopbackAccess,
     NetworkAllowlistEntry, PathCase, PathRules, Peer, Permission, Place, PolicyContext,
-    PrivatePlaces, Protocol, Reopened, SensitivePath, UnixAddress,
+    PrivatePlaces, Protocol, SensitivePath, UnixAddress,
 };
 
 use crate::support::{
     abs, connect, context, facts, host, private_context, resolved, root, spec, workspace,
 };
 
-const HOST: Permission = Permission::Allowed(Place::Host);
-const PRIVATE: Permission = Permission::Allowed(Place::Private);
-const DENIED: Permission = Permission::Denied;
+pub(crate) const HOST: Permission = Permission::Allowed(Place::Host);
+pub(crate) const PRIVATE: Permission = Permission::Allowed(Place::Private);
+pub(crate) const DENIED: Permission = Permission::Denied;
 
 /// Checks one access and prints the whole verdict where it is another.
-fn check(
+pub(crate) fn check(
     policy: &CanonicalSandboxPolicy,
     context: &PolicyContext,
     access: &Access,
@@ -522,101 +522,4 @@ fn without_a_sandbox_everything_is_allowed_and_says_why() {
         let verdict = resolved(&policy).permits(&Access::Write(abs("/etc/passwd")));
         assert_eq!((verdict.permission, verdict.clause), (HOST, clause));
     }
-}
-
-#[test]
-fn remedies_are_the_smallest_that_help() {
-    let remedy = |access: &Access| resolved(&workspace()).permits(access).remedy;
-    assert_eq!(
-        remedy(&Access::Read(abs("/home/dev/.ssh/config"))),
-        Some(Grant::Read(abs("/home/dev/.ssh/config")))
-    );
-    assert_eq!(
-        remedy(&Access::Write(abs("/etc/x"))),
-        Some(Grant::Write(abs("/etc/x")))
-    );
-    assert_eq!(
-        remedy(&Access::Create(abs("/data/out/x"))),
-        Some(Grant::Write(abs("/data/out")))
-    );
-    assert_eq!(
-        remedy(&Access::Write(abs("/srv/app/.vscode/x"))),
-        Some(Grant::Write(abs("/srv/app/.vscode/x")))
-    );
-    assert_eq!(
-        remedy(&Access::Create(abs("/srv/app/.vscode"))),
-        Some(Grant::Write(abs("/srv/app/.vscode")))
-    );
-    assert_eq!(
-        remedy(&connect("docs.example", 443)),
-        Some(Grant::Host(
-            NetworkAllowlistEntry::https("docs.example").unwrap()
-        ))
-    );
-    assert_eq!(remedy(&connect("localhost", 80)), Some(Grant::HostLoopback));
-    // Nothing that a policy can say makes the root of the file system or the home directory writable.
-    assert_eq!(remedy(&Access::Create(abs("/new"))), None);
-    assert_eq!(remedy(&Access::Create(abs("/home/dev/new"))), None);
-    let commit = Access::Create(abs("/srv/app/.git/x"));
-    assert_eq!(remedy(&commit), Some(Grant::Git(GitAccess::Full)));
-    let private = workspace().resolve(&private_context()).unwrap();
-    assert_eq!(
-        private.permits(&commit).remedy,
-        Some(Grant::Git(GitAccess::Commit))
-    );
-}
-
-#[test]
-fn a_grant_protects_what_it_opens_and_opens_what_it_names() {
-    let policy = CanonicalSandboxPolicy::read_only()
-        .with_grant(&Grant::Write(abs("/data")))
-        .unwrap();
-    check(&policy, &context(), &Access::Write(abs("/data/x")), HOST);
-    check(
-        &policy,
-        &context(),
-        &Access::Create(abs("/data/.git/x")),
-        DENIED,
-    );
-    check(
-        &policy,
-        &context(),
-        &Access::Write(abs("/srv/app/x")),
-        DENIED,
-    );
-    let named = policy
-        .with_grant(&Grant::Write(abs("/data/.git/info")))
-        .unwrap();
-    check(
-        &named,
-        &context(),
-        &Access::Write(abs("/data/.git/info/exclude")),
-        HOST,
-    );
-    check(
-        &named,
-        &context(),
-        &Access::Write(abs("/data/.git/config")),
-        DENIED,
-    );
-    assert!(
-        CanonicalSandboxPolicy::full_access()
-            .with_grant(&Grant::HostLoopback)
-            .is_err()
-    );
-    assert!(workspace().with_grant(&Grant::Write(abs("/"))).is_err());
-    let git = workspace()
-        .with_grant(&Grant::Git(GitAccess::Full))
-        .and_then(|policy| policy.with_grant(&Grant::Git(GitAccess::Commit)))
-        .unwrap();
-    assert_eq!(
-        git,
-        workspace().with_paths(PathRules::default().with_git(GitAccess::Full))
-    );
-    let twice = workspace()
-        .with_grant(&Grant::Write(abs("/a")))
-        .and_then(|policy| policy.with_grant(&Grant::Read(abs("/a"))))
-        .unwrap();
-    let rules = PathRules::default().with_reopened([Reopened::write(abs("/a"))]);
-    assert_eq!(twice, workspace().with_paths(rules));
 }
