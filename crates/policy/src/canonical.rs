@@ -386,7 +386,9 @@ impl CanonicalSandboxPolicy {
         }
     }
 
-    pub(crate) const fn rules(&self) -> Option<(&PathRules, &LocalAccess)> {
+    /// What the policy says about particular paths and about local sockets; `None` where nothing is enforced.
+    #[must_use]
+    pub const fn rules(&self) -> Option<(&PathRules, &LocalAccess)> {
         match self {
             Self::ReadOnly { paths, local, .. } | Self::WorkspaceWrite { paths, local, .. } => {
                 Some((paths, local))

@@ -1,0 +1,3 @@
+//! The sandbox helper as an executable of its own.
+
+fn main() {}

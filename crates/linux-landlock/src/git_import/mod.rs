@@ -1,0 +1,1 @@
+//! What comes back from a private `.git`: history, and nothing that git would execute.

@@ -1,0 +1,168 @@
+//! What must be known about a Linux host before a policy can be lowered for it: values, so that any host can be
+//! emulated.
+
+use std::collections::BTreeMap;
+
+use palisade_policy::AbsolutePath;
+
+use crate::seccomp::Arch;
+
+/// The facts that a plan is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LinuxHost {
+    /// The processor's system-call table.
+    pub arch: Arch,
+    /// What Landlock offers.
+    pub landlock: LandlockSupport,
+    /// Whether namespaces work end to end.
+    pub namespaces: NamespaceSupport,
+    /// Whether a control group for the session can be made, for each controller.
+    pub cgroups: CgroupSupport,
+    /// What is at the paths that the policy names.
+    pub places: Places,
+}
+
+/// What Landlock offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LandlockSupport {
+    /// This ABI.
+    Abi(u32),
+    /// Nothing.
+    Missing {
+        /// Why: not built, off at boot, or refused by an outer filter.
+        why: String,
+    },
+}
+
+impl LandlockSupport {
+    /// The ABI; 0 if there is none.
+    #[must_use]
+    pub const fn abi(&self) -> u32 {
+        match self {
+            Self::Abi(abi) => *abi,
+            Self::Missing { .. } => 0,
+        }
+    }
+}
+
+/// Whether namespaces work end to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NamespaceSupport {
+    /// They do, as far as anybody knows: the launch itself is the probe, and says which step fails.
+    Works,
+    /// They do not.
+    Refused {
+        /// Why: what refuses, at which step.
+        why: String,
+        /// What would mend it.
+        cure: Option<String>,
+    },
+}
+
+/// Which limits a control group can keep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CgroupSupport {
+    /// A directory in which a group that limits processes can be made.
+    pub pids: Option<AbsolutePath>,
+    /// A directory in which a group that limits memory can be made.
+    pub memory: Option<AbsolutePath>,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Entry {
+    /// Nothing.
+    Missing,
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Symlink {
+        /// What it leads to, without any link left in it; `None` if it leads nowhere.
+        target: Option<AbsolutePath>,
+    },
+    /// A socket, a pipe, a device.
+    Other,
+}
+
+/// What is where, as the survey saw it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Places {
+    /// What is at each path that the policy names, the links in the directories above it resolved.
+    pub entries: BTreeMap<AbsolutePath, Located>,
+    /// What each glob of the policy matches now, by the text of the glob.
+    pub globs: BTreeMap<String, Expansion>,
+    /// The entries of the directories above denied paths: what an allow-list must name in the landlock tier.
+    pub listings: BTreeMap<AbsolutePath, Vec<AbsolutePath>>,
+    /// Sockets of the host that are bound to a path.
+    pub sockets: Vec<AbsolutePath>,
+    /// Directories that hold sockets of the host, such as `/run`, and what in them must stay visible.
+    pub socket_dirs: Vec<SocketDir>,
+    /// The git directory of each root whose `.git` exists.
+    pub git: BTreeMap<AbsolutePath, GitDirs>,
+    /// Caches of tools that exist and can be overlaid.
+    pub caches: Vec<AbsolutePath>,
+    /// Files in writable roots that have a second name somewhere, as far as they were looked for.
+    pub hard_links: HardLinks,
+}
+
+/// Where a path really is, and what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Located {
+    /// The path with the links in the directories above it resolved; the last name is not followed.
+    pub real: AbsolutePath,
+    /// What is there.
+    pub entry: Entry,
+}
+
+/// What a glob matches now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Expansion {
+    /// The matches, each with what is there.
+    pub matches: Vec<(AbsolutePath, Entry)>,
+    /// Whether there were more than the survey looks at.
+    pub truncated: bool,
+}
+
+/// A directory that holds sockets of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SocketDir {
+    /// The directory.
+    pub path: AbsolutePath,
+    /// Links in it that lead elsewhere and must stay.
+    pub links: Vec<(AbsolutePath, AbsolutePath)>,
+    /// Files in it that the network needs, such as the resolver's configuration.
+    pub network_files: Vec<AbsolutePath>,
+}
+
+/// Where git keeps what belongs to a work tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GitDirs {
+    /// The git directory of the work tree.
+    pub git_dir: AbsolutePath,
+    /// The directory that holds objects and refs.
+    pub common_dir: AbsolutePath,
+}
+
+/// Files that have a second name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HardLinks {
+    /// Some of them.
+    pub examples: Vec<AbsolutePath>,
+    /// How many were seen.
+    pub count: u64,
+    /// Whether the survey gave up before it had looked at everything.
+    pub truncated: bool,
+}

@@ -1,0 +1,101 @@
+//! What lowering says and launching does, as plain data: nothing here looks at the host.
+
+mod landlock;
+mod mounts;
+
+pub use landlock::{FsRights, NetRights, PathRule, PortRule, Ruleset, Scopes};
+pub use mounts::{Device, MaskKind, Mount, OverlayStore};
+
+use palisade_policy::AbsolutePath;
+
+use crate::seccomp::Filter;
+
+/// How strong the stack is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "every caller must know what a new tier means"
+)]
+pub enum Tier {
+    /// Landlock and seccomp, without namespaces.
+    Landlock,
+    /// Namespaces, Landlock where the kernel has it, and seccomp.
+    Full,
+}
+
+/// Everything that the helper has to do, in the order of the fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// How strong the stack is.
+    pub tier: Tier,
+    /// Which network the session has; the landlock tier always has the host's.
+    pub network: NetworkNamespace,
+    /// Protected paths that do not exist: empty directories, made before and removed after the session.
+    pub placeholders: Vec<AbsolutePath>,
+    /// What is mounted after the root of the file system has been made read-only; empty in the landlock tier.
+    pub mounts: Vec<Mount>,
+    /// The Landlock rules of every command; `None` where the kernel has no Landlock.
+    pub landlock: Option<Ruleset>,
+    /// The system-call filter of every command.
+    pub filter: Filter,
+    /// The limits of every command.
+    pub limits: Limits,
+    /// Variables that every command gets, in place of its own.
+    pub environment: Vec<(String, String)>,
+    /// Directories outside every writable place: making a file in one must fail before a command is started.
+    pub canaries: Vec<AbsolutePath>,
+    /// Git directories with a private overlay, whose history is imported when a command has ended.
+    pub git: Vec<GitOverlay>,
+}
+
+/// Which network the session has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "every caller must know what a new kind means"
+)]
+pub enum NetworkNamespace {
+    /// The host's.
+    Host,
+    /// Its own: nothing but loopback, which is up.
+    OwnLoopback,
+    /// Its own, with loopback down.
+    Nothing,
+}
+
+/// A git directory that the session works on through a private overlay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GitOverlay {
+    /// The directory that is overlaid: what holds objects and refs.
+    pub common_dir: AbsolutePath,
+    /// The git directory of the work tree: the same, or `worktrees/NAME` below it.
+    pub git_dir: AbsolutePath,
+}
+
+/// Limits on resources; 0 is unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Processor seconds of each process.
+    pub cpu_seconds: u64,
+    /// The largest file, in bytes.
+    pub file_size: u64,
+    /// Processes alive at once, and by what that is kept.
+    pub pids: Option<(u32, LimitMechanism)>,
+    /// Bytes of memory of the whole tree, and by what that is kept.
+    pub memory: Option<(u64, LimitMechanism)>,
+}
+
+/// By what a limit on the whole tree is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LimitMechanism {
+    /// `RLIMIT_NPROC`, which counts within the session's user namespace.
+    Rlimit,
+    /// A control group of the session.
+    Cgroup,
+    /// Init measures now and then, and ends the command that is over.
+    Sampled,
+}

@@ -1,0 +1,1 @@
+//! Looks at the host: the kernel's facts, and what exists at the paths that a policy names.
