@@ -1,0 +1,10 @@
+//! What travels between the caller and the helper: bytes with a length in front, read without trust in their form.
+
+mod codec;
+mod messages;
+mod plan;
+
+pub(crate) use codec::{Malformed, Reader, Wire};
+pub(crate) use messages::{
+    CommandRequest, Ended, Failure, Record, Request, SetupReply, STATUS_RECORD,
+};
