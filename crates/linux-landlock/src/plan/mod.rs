@@ -42,11 +42,27 @@ pub struct Plan {
     /// The limits of every command.
     pub limits: Limits,
     /// Variables that every command gets, in place of its own.
-    pub environment: Vec<(String, String)>,
+    pub environment: Vec<(String, EnvValue)>,
+    /// Whether the session gets a fresh directory for temporary files, with a Landlock rule of its own; removed when
+    /// the session ends. For the landlock tier, which has no private `/tmp`.
+    pub private_tmpdir: bool,
     /// Directories outside every writable place: making a file in one must fail before a command is started.
     pub canaries: Vec<AbsolutePath>,
     /// Git directories with a private overlay, whose history is imported when a command has ended.
     pub git: Vec<GitOverlay>,
+}
+
+/// The value of a variable that every command gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "who starts a command must know how to make each value"
+)]
+pub enum EnvValue {
+    /// This text.
+    Literal(String),
+    /// The path of the session's own directory for temporary files, or of something below it.
+    InTmp(String),
 }
 
 /// Which network the session has.
