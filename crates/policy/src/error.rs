@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::path_matcher::PathMatcher;
 use crate::paths::AbsolutePath;
+use crate::seccomp::SyscallName;
 
 /// A path that a policy cannot use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -189,6 +190,15 @@ impl PolicyError {
             field: field.into(),
             problem: problem.into(),
         }
+    }
+
+    /// A profile blocks a system call that a backend does not know; only a backend has the tables to say so.
+    #[must_use]
+    pub fn unknown_syscall(name: &SyscallName) -> Self {
+        Self::at(
+            "blocked_syscalls",
+            PolicyProblem::Syscall(name.as_str().to_owned()),
+        )
     }
 
     /// The field, as in `writable_roots[1]`.
