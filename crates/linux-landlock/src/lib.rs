@@ -10,6 +10,10 @@
 
 #[cfg(target_os = "linux")]
 mod git_import;
+#[cfg(target_os = "linux")]
+mod channel;
+#[cfg(target_os = "linux")]
+mod git_import;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod init;
@@ -18,10 +22,49 @@ mod launch;
 mod lower;
 pub mod plan;
 pub mod seccomp;
+pub mod step;
 #[cfg(target_os = "linux")]
 mod survey;
 #[cfg(target_os = "linux")]
 mod sys;
+#[cfg(target_os = "linux")]
+mod wire;
 
+#[cfg(target_os = "linux")]
+pub use helper_entry::dispatch;
 pub use host::LinuxHost;
+#[cfg(target_os = "linux")]
+pub use launch::{
+    Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError, Session, Stdio,
+    Usage,
+};
 pub use plan::{Plan, Tier};
+pub use step::Step;
+
+#[cfg(target_os = "linux")]
+mod helper_entry {
+    //! The one call that makes a program a helper.
+
+    use std::ffi::OsString;
+    use std::process::ExitCode;
+
+    /// Runs the sandbox helper if these arguments ask for it, and returns what to exit with; otherwise `None` at once.
+    ///
+    /// Call it first in `main`, before any thread is started:
+    ///
+    /// ```no_run
+    /// use std::process::ExitCode;
+    ///
+    /// fn main() -> ExitCode {
+    ///     if let Some(code) = palisade_linux_landlock::dispatch(std::env::args_os()) {
+    ///         return code;
+    ///     }
+    ///     // the program itself
+    ///     ExitCode::SUCCESS
+    /// }
+    /// ```
+    pub fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        crate::init::dispatch(&arguments)
+    }
+}

@@ -1,1 +1,202 @@
 //! What runs in the helper: sets the session up once, then starts commands on request.
+//!
+//! ```text
+//! helper (outer)   reads the plan; starts the janitor; makes init; waits for it
+//!   janitor        removes placeholders when everybody else is gone
+//!   init           process 1 of the session: mounts, rules, no capabilities; serves requests
+//!     command      the rest of the way to exec is system calls only
+//! ```
+//! In the landlock tier the helper serves by itself, as a subreaper.
+
+mod command;
+mod janitor;
+mod mounts;
+mod namespaces;
+mod privileges;
+mod rules;
+mod sampler;
+mod serve;
+mod subreaper;
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use palisade_policy::AbsolutePath;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
+use crate::channel::Channel;
+use crate::plan::{LimitMechanism, Plan, Tier};
+use crate::step::Step;
+use crate::sys::process;
+use crate::wire::{Failure, SetupReply, Wire};
+
+pub(crate) use command::{ChildSetup, PreparedExec};
+pub(crate) use rules::build as build_ruleset;
+
+/// The first argument that makes a process a helper.
+pub(crate) const HELPER_ARGUMENT: &str = "--palisade-linux-session";
+
+/// A step that failed, on its way to the caller.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    step: Step,
+    errno: Errno,
+    path: Option<OsString>,
+}
+
+impl Failed {
+    fn new(step: Step, errno: Errno) -> Self {
+        Self { step, errno, path: None }
+    }
+
+    fn at(step: Step, path: impl AsRef<Path>, errno: Errno) -> Self {
+        Self { step, errno, path: Some(path.as_ref().as_os_str().to_owned()) }
+    }
+
+    pub(crate) fn to_wire(&self) -> Failure {
+        Failure { step: self.step, errno: self.errno.raw_os_error(), path: self.path.clone() }
+    }
+}
+
+/// Gives a failing call its step.
+trait During<T> {
+    fn during(self, step: Step) -> Result<T, Failed>;
+    fn during_at(self, step: Step, path: &AbsolutePath) -> Result<T, Failed>;
+}
+
+impl<T> During<T> for Result<T, Errno> {
+    fn during(self, step: Step) -> Result<T, Failed> {
+        self.map_err(|errno| Failed::new(step, errno))
+    }
+
+    fn during_at(self, step: Step, path: &AbsolutePath) -> Result<T, Failed> {
+        self.map_err(|errno| Failed::at(step, path, errno))
+    }
+}
+
+/// Runs the helper if these arguments ask for one; otherwise returns `None` at once.
+pub(crate) fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
+    let asked = arguments.get(1).map(OsString::as_os_str) == Some(OsStr::from_bytes(HELPER_ARGUMENT.as_bytes()));
+    asked.then(|| match adopt_channel() {
+        Ok(channel) => outer(channel),
+        Err(_) => ExitCode::from(125),
+    })
+}
+
+/// The caller passes the channel as descriptor 0, because that is what spawning without a fork can do.
+fn adopt_channel() -> Result<Channel, Errno> {
+    let channel = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&null)?;
+    drop(null);
+    Ok(Channel::from(channel))
+}
+
+fn outer(channel: Channel) -> ExitCode {
+    let outcome = receive_plan(&channel).and_then(|plan| {
+        rustix::process::chdir("/").during(Step::ReadPlan)?;
+        Outer::prepare(plan, &channel)?.run(&channel)
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            report(&channel, &SetupReply { failure: Some(failed.to_wire()), tmpdir: None }, &[]);
+            ExitCode::from(125)
+        }
+    }
+}
+
+fn receive_plan(channel: &Channel) -> Result<Plan, Failed> {
+    let frame = channel.receive().during(Step::ReadPlan)?;
+    let (bytes, _) = frame.ok_or(Failed::new(Step::ReadPlan, Errno::PIPE))?;
+    Plan::from_bytes(&bytes).map_err(|_| Failed::new(Step::ReadPlan, Errno::BADMSG))
+}
+
+/// Answers the plan. If nobody listens any more there is nobody to tell.
+fn report(channel: &Channel, reply: &SetupReply, descriptors: &[OwnedFd]) {
+    let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+    let _ = channel.send(&reply.to_bytes(), &descriptors);
+}
+
+/// The helper before the session exists.
+struct Outer {
+    plan: Plan,
+    janitor: Option<janitor::Janitor>,
+}
+
+impl Outer {
+    fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
+        let janitor = janitor::Janitor::appoint(&plan, channel)?;
+        Ok(Self { plan, janitor })
+    }
+
+    fn run(self, channel: &Channel) -> Result<(), Failed> {
+        match self.plan.tier {
+            Tier::Full => self.run_namespaces(channel),
+            Tier::Landlock => self.run_subreaper(channel),
+        }
+    }
+
+    fn run_namespaces(self, channel: &Channel) -> Result<(), Failed> {
+        let uid = rustix::process::geteuid().as_raw();
+        let gid = rustix::process::getegid().as_raw();
+        match process::fork_into(namespaces::flags(&self.plan)).during(Step::Namespaces)? {
+            process::Forked::Child => {
+                let code = match self.become_init(channel, uid, gid) {
+                    Ok(()) => 0,
+                    Err(failed) => {
+                        report(channel, &SetupReply { failure: Some(failed.to_wire()), tmpdir: None }, &[]);
+                        125
+                    }
+                };
+                process::exit_now(code)
+            }
+            process::Forked::Parent(pid) => {
+                namespaces::wait_for(pid);
+                Ok(())
+            }
+        }
+    }
+
+    /// In the new namespaces: sets the session up and serves it until the caller is gone.
+    fn become_init(&self, channel: &Channel, uid: u32, gid: u32) -> Result<(), Failed> {
+        let plan = &self.plan;
+        namespaces::enter(uid, gid)?;
+        mounts::mount_all(plan)?;
+        if plan.network == crate::plan::NetworkNamespace::OwnLoopback {
+            crate::sys::net::loopback_up().during(Step::Loopback)?;
+        }
+        let ruleset = plan.landlock.as_ref().map(rules::build).transpose()?;
+        let git = plan
+            .git
+            .iter()
+            .map(|git| mounts::open_directory(&git.common_dir).during_at(Step::Overlay, &git.common_dir))
+            .collect::<Result<Vec<_>, _>>()?;
+        privileges::renounce()?;
+        let session = serve::Session::new(plan, ruleset, None)?;
+        report(channel, &SetupReply { failure: None, tmpdir: None }, &git);
+        drop(git);
+        session.serve(channel)
+    }
+
+    fn run_subreaper(self, channel: &Channel) -> Result<(), Failed> {
+        let tmpdir = self.janitor.as_ref().and_then(janitor::Janitor::tmpdir).cloned();
+        let session = subreaper::begin(&self.plan, tmpdir.as_ref())?;
+        let named = tmpdir.map(|path| path.as_path().as_os_str().to_owned());
+        report(channel, &SetupReply { failure: None, tmpdir: named }, &[]);
+        let outcome = session.serve(channel);
+        subreaper::sweep();
+        outcome
+    }
+}
+
+/// Whether init has to measure something now and then.
+fn samples(plan: &Plan) -> bool {
+    let sampled = |mechanism| mechanism == LimitMechanism::Sampled;
+    plan.limits.pids.is_some_and(|(_, mechanism)| sampled(mechanism))
+        || plan.limits.memory.is_some_and(|(_, mechanism)| sampled(mechanism))
+}

@@ -1,1 +1,17 @@
 //! The caller's side: from a plan to a session, and from a command to a child.
+
+mod child;
+mod direct;
+mod error;
+mod explain;
+mod helper;
+mod session;
+mod stdio;
+
+pub use child::{Child, Exit, ExitCause, Usage};
+pub use direct::{DirectChild, DirectLauncher};
+pub use error::LaunchError;
+pub use explain::Explanation;
+pub use helper::Helper;
+pub use session::{Command, Session};
+pub use stdio::Stdio;

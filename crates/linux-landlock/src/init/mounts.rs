@@ -1,0 +1,323 @@
+//! Does the mounts of a plan. Targets are resolved here, without symbolic links, and mounted by descriptor: what the
+//! survey saw may have changed, and then a step fails instead of landing elsewhere.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+
+use palisade_policy::AbsolutePath;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, fstat, mkdirat, openat, openat2, symlinkat};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+
+use super::{During, Failed};
+use crate::plan::{Device, MaskKind, Mount, OverlayStore, Plan};
+use crate::step::Step;
+use crate::sys::mount::{Change, NO_DEV, NO_SUID, READ_ONLY, change_one, change_recursively};
+
+/// What every mount of the host's becomes: no set-user-id, no devices; what is mounted outside later stays outside.
+const TAMED: u64 = NO_SUID | NO_DEV;
+
+/// Mounts everything, in the order of the plan.
+pub(super) fn mount_all(plan: &Plan) -> Result<(), Failed> {
+    let mut mounter = Mounter::take_aside(&plan.mounts)?;
+    change_recursively(CWD, c"/", Change { set: READ_ONLY | TAMED, private: true }).during(Step::ReadOnlyRoot)?;
+    mount_proc().during(Step::Proc)?;
+    for (index, mount) in plan.mounts.iter().enumerate() {
+        mounter.mount(index, mount)?;
+    }
+    Ok(())
+}
+
+/// Opens a directory of the session for reading.
+pub(super) fn open_directory(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
+    resolve(path, OFlags::RDONLY | OFlags::DIRECTORY)
+}
+
+/// Finds a path without following any symbolic link.
+pub(super) fn find(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
+    resolve(path, OFlags::PATH)
+}
+
+fn resolve(path: &AbsolutePath, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(CWD, path.as_path(), flags | OFlags::CLOEXEC, Mode::empty(), links)
+}
+
+struct Mounter {
+    /// Trees of the host, with the index of the step that puts them back.
+    kept: Vec<(usize, OwnedFd)>,
+    devices: Vec<(Device, OwnedFd)>,
+    /// A private file system that is mounted where `/dev` will hide it: blanks for masks, layers of overlays.
+    scratch: Option<OwnedFd>,
+}
+
+impl Mounter {
+    /// Takes the trees and devices that must stay as they are, before the root turns read-only.
+    fn take_aside(mounts: &[Mount]) -> Result<Self, Failed> {
+        let mut kept = Vec::new();
+        let mut devices = Vec::new();
+        for (index, mount) in mounts.iter().enumerate() {
+            match mount {
+                Mount::Keep { path, .. } | Mount::Overlay { store: OverlayStore::Directory(path), .. } => {
+                    let tree = find(path).and_then(|at| copy_tree(at.as_fd())).during_at(Step::KeepTree, path)?;
+                    kept.push((index, tree));
+                }
+                Mount::Devices { devices: wanted } => {
+                    for device in wanted {
+                        let path = format!("/dev/{}", device.name());
+                        let node = open_tree(CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
+                            .during(Step::Devices)?;
+                        devices.push((*device, node));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(Self { kept, devices, scratch: None })
+    }
+
+    fn mount(&mut self, index: usize, mount: &Mount) -> Result<(), Failed> {
+        match mount {
+            Mount::Tmpfs { at, mode } => private_directory(*mode)
+                .and_then(|tmpfs| attach(tmpfs.as_fd(), find(at)?.as_fd()))
+                .during_at(Step::PrivateDirectory, at),
+            Mount::Devices { .. } => {
+                // The scratch must be there before `/dev` hides its mount point.
+                self.scratch()?;
+                self.mount_devices().during(Step::Devices)
+            }
+            Mount::Keep { path, writable } => self.put_back(index, path, *writable).during_at(Step::AttachTree, path),
+            Mount::Link { at, target } => make_link(at, target).during_at(Step::Link, at),
+            Mount::Pin { path } => mount_on_itself(path, 0).during_at(Step::Pin, path),
+            Mount::PinLink { path } => pin_link(path).during_at(Step::Pin, path),
+            Mount::Protect { path } => mount_on_itself(path, READ_ONLY).during_at(Step::Protect, path),
+            Mount::Mask { path, kind } => {
+                let scratch = self.scratch()?;
+                mask(scratch, path, *kind).during_at(Step::Mask, path)
+            }
+            Mount::Overlay { path, store } => {
+                self.scratch()?;
+                self.overlay(index, path, store).during_at(Step::Overlay, path)
+            }
+        }
+    }
+
+    fn scratch(&mut self) -> Result<BorrowedFd<'_>, Failed> {
+        if self.scratch.is_none() {
+            self.scratch = Some(make_scratch().during(Step::PrivateDirectory)?);
+        }
+        self.scratch
+            .as_ref()
+            .map(AsFd::as_fd)
+            .ok_or(Failed::new(Step::PrivateDirectory, Errno::BADF))
+    }
+
+    fn kept(&self, index: usize) -> Result<BorrowedFd<'_>, Errno> {
+        let (_, tree) = self.kept.iter().find(|(step, _)| *step == index).ok_or(Errno::BADF)?;
+        Ok(tree.as_fd())
+    }
+
+    fn put_back(&self, index: usize, path: &AbsolutePath, writable: bool) -> Result<(), Errno> {
+        let tree = self.kept(index)?;
+        let set = if writable { TAMED } else { TAMED | READ_ONLY };
+        change_recursively(tree, c"", Change { set, private: true })?;
+        let target = match find(path) {
+            Err(Errno::NOENT) => make_mount_point(path, is_directory(tree)?)?,
+            found => found?,
+        };
+        attach(tree, target.as_fd())
+    }
+
+    fn mount_devices(&self) -> Result<(), Errno> {
+        let dev = private_directory(0o755)?;
+        for (device, _) in &self.devices {
+            openat(&dev, device.name(), OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from(0o666))?;
+        }
+        for directory in ["shm", "pts", "mqueue"] {
+            mkdirat(&dev, directory, Mode::from(0o755))?;
+        }
+        for (link, target) in [
+            ("fd", "/proc/self/fd"),
+            ("stdin", "/proc/self/fd/0"),
+            ("stdout", "/proc/self/fd/1"),
+            ("stderr", "/proc/self/fd/2"),
+        ] {
+            symlinkat(target, &dev, link)?;
+        }
+        attach(dev.as_fd(), find_constant("/dev")?.as_fd())?;
+        for (device, node) in &self.devices {
+            let target = openat(&dev, device.name(), OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            change_recursively(node.as_fd(), c"", Change { set: NO_SUID, private: true })?;
+            attach(node.as_fd(), target.as_fd())?;
+        }
+        // Not recursively: the nodes themselves must stay writable.
+        change_one(dev.as_fd(), READ_ONLY)
+    }
+
+    fn overlay(&self, index: usize, path: &AbsolutePath, store: &OverlayStore) -> Result<(), Errno> {
+        let scratch = self.scratch.as_ref().ok_or(Errno::BADF)?.as_fd();
+        let target = find(path)?;
+        let mode = Mode::from(fstat(&target)?.st_mode & 0o7777);
+        let room = format!("layer-{index}");
+        mkdirat(scratch, &room, Mode::from(0o700))?;
+        let room = openat(scratch, &room, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let room = match store {
+            OverlayStore::Session => room,
+            OverlayStore::Directory(_) => {
+                let tree = self.kept(index)?;
+                change_recursively(tree, c"", Change { set: TAMED, private: true })?;
+                attach(tree, room.as_fd())?;
+                tree.try_clone_to_owned().map_err(|_| Errno::MFILE)?
+            }
+        };
+        let part = |name: &str, mode: Mode| {
+            match mkdirat(&room, name, Mode::from(0o700)) {
+                Ok(()) => chmodat(&room, name, mode, AtFlags::empty())?,
+                Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno),
+            }
+            openat(&room, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+        };
+        let upper = part("upper", mode)?;
+        let work = part("work", Mode::from(0o700))?;
+
+        let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        // Descriptors instead of paths: no separator has to be escaped, and nothing is resolved twice.
+        for (key, layer) in [("lowerdir", &target), ("upperdir", &upper), ("workdir", &work)] {
+            fsconfig_set_string(&overlay, key, format!("/proc/self/fd/{}", layer.as_raw_fd()))?;
+        }
+        fsconfig_set_flag(&overlay, "userxattr")?;
+        fsconfig_create(&overlay)?;
+        let merged = fsmount(
+            &overlay,
+            FsMountFlags::FSMOUNT_CLOEXEC,
+            MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV,
+        )?;
+        attach(merged.as_fd(), target.as_fd())
+    }
+}
+
+fn find_constant(path: &str) -> Result<OwnedFd, Errno> {
+    find(&AbsolutePath::new(path).map_err(|_| Errno::INVAL)?)
+}
+
+fn is_directory(at: BorrowedFd<'_>) -> Result<bool, Errno> {
+    Ok(FileType::from_raw_mode(fstat(at)?.st_mode) == FileType::Directory)
+}
+
+/// A copy of a tree with all its mounts, attached nowhere.
+fn copy_tree(at: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(at, c"", flags)
+}
+
+fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(), Errno> {
+    const EMPTY: &CStr = c"";
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, EMPTY, target, EMPTY, flags)
+}
+
+/// A fresh tmpfs, attached nowhere.
+fn private_directory(mode: u32) -> Result<OwnedFd, Errno> {
+    let tmpfs = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&tmpfs, "mode", format!("{mode:o}"))?;
+    fsconfig_create(&tmpfs)?;
+    fsmount(
+        &tmpfs,
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV,
+    )
+}
+
+/// A read-only `/proc` of the session's own processes. As a whole: nothing in it may be written by a command, and a
+/// mapped root could otherwise set kernel parameters.
+fn mount_proc() -> Result<(), Errno> {
+    let proc = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&proc)?;
+    let flags = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let mounted = fsmount(&proc, FsMountFlags::FSMOUNT_CLOEXEC, flags)?;
+    attach(mounted.as_fd(), find_constant("/proc")?.as_fd())
+}
+
+const BLANK_DIRECTORY: &CStr = c"blank-directory";
+const BLANK_FILE: &CStr = c"blank-file";
+
+fn make_scratch() -> Result<OwnedFd, Errno> {
+    let scratch = private_directory(0o700)?;
+    mkdirat(&scratch, BLANK_DIRECTORY, Mode::empty())?;
+    openat(&scratch, BLANK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    // Copies of parts are only made of what is attached somewhere.
+    attach(scratch.as_fd(), find_constant("/dev")?.as_fd())?;
+    Ok(scratch)
+}
+
+fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<(), Errno> {
+    let blank = match kind {
+        MaskKind::Directory => BLANK_DIRECTORY,
+        MaskKind::File => BLANK_FILE,
+    };
+    let copy = open_tree(scratch, blank, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    change_recursively(copy.as_fd(), c"", Change { set: TAMED | READ_ONLY, private: true })?;
+    attach(copy.as_fd(), find(path)?.as_fd())
+}
+
+fn mount_on_itself(path: &AbsolutePath, more: u64) -> Result<(), Errno> {
+    let target = find(path)?;
+    let copy = copy_tree(target.as_fd())?;
+    change_recursively(copy.as_fd(), c"", Change { set: TAMED | more, private: true })?;
+    attach(copy.as_fd(), target.as_fd())
+}
+
+fn pin_link(path: &AbsolutePath) -> Result<(), Errno> {
+    let link = resolve(path, OFlags::PATH | OFlags::NOFOLLOW)?;
+    if FileType::from_raw_mode(fstat(&link)?.st_mode) != FileType::Symlink {
+        return Err(Errno::STALE);
+    }
+    let copy = copy_tree(link.as_fd())?;
+    attach(copy.as_fd(), link.as_fd())
+}
+
+/// Makes what a tree is mounted on, in a private place; anywhere else the file system is read-only by now.
+fn make_mount_point(path: &AbsolutePath, directory: bool) -> Result<OwnedFd, Errno> {
+    let parent = path.parent().ok_or(Errno::INVAL)?;
+    let mut at = find_constant("/")?;
+    for component in parent.as_path().components() {
+        if let Component::Normal(name) = component {
+            at = enter_or_make(&at, Path::new(name))?;
+        }
+    }
+    let name = path.as_path().file_name().ok_or(Errno::INVAL)?;
+    if directory {
+        return enter_or_make(&at, Path::new(name));
+    }
+    openat(&at, name, OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from(0o600))?;
+    openat(&at, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn enter_or_make(at: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(at, name, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {
+            mkdirat(at, name, Mode::from(0o755))?;
+            openat(at, name, flags, Mode::empty())
+        }
+        found => found,
+    }
+}
+
+fn make_link(at: &AbsolutePath, target: &AbsolutePath) -> Result<(), Errno> {
+    let parent = find(&at.parent().ok_or(Errno::INVAL)?)?;
+    let name = at.as_path().file_name().ok_or(Errno::INVAL)?;
+    symlinkat(target.as_path().as_os_str().as_bytes(), &parent, name)
+}

@@ -1,0 +1,55 @@
+//! The namespaces of the full tier, and the user in them.
+
+use std::io::Write as _;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
+
+use super::{During, Failed};
+use crate::channel::retry;
+use crate::plan::{NetworkNamespace, Plan};
+use crate::step::Step;
+
+/// The namespaces that a plan asks for.
+pub(super) fn flags(plan: &Plan) -> libc::c_int {
+    let network = match plan.network {
+        NetworkNamespace::Host => 0,
+        NetworkNamespace::OwnLoopback | NetworkNamespace::Nothing => libc::CLONE_NEWNET,
+    };
+    libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | network
+}
+
+/// First thing in the new namespaces: ends with the helper, and maps the user to itself.
+///
+/// The map is the identity, not root: a mapped root would regain capabilities at exec.
+pub(super) fn enter(uid: u32, gid: u32) -> Result<(), Failed> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).during(Step::Namespaces)?;
+    // The files below belong to root if the process is not dumpable, as after a change of user without an exec.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable).during(Step::UserMap)?;
+    write_once("/proc/self/setgroups", "deny").during(Step::UserMap)?;
+    write_once("/proc/self/uid_map", &format!("{uid} {uid} 1")).during(Step::UserMap)?;
+    write_once("/proc/self/gid_map", &format!("{gid} {gid} 1")).during(Step::UserMap)
+}
+
+fn write_once(path: &str, text: &str) -> Result<(), Errno> {
+    let file = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let written = std::fs::File::from(file).write(text.as_bytes());
+    match written {
+        Ok(length) if length == text.len() => Ok(()),
+        Ok(_) => Err(Errno::IO),
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    }
+}
+
+/// Waits until a child is gone. Whatever it was, there is nothing to do about it.
+pub(super) fn wait_for(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = retry(|| rustix::process::waitpid(Some(pid), WaitOptions::empty()));
+    }
+}

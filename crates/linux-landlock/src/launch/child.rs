@@ -1,0 +1,182 @@
+//! A command that was asked for, and how it ends.
+
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use super::error::LaunchError;
+use super::session::Connection;
+use crate::channel::retry;
+use crate::wire::{Ended, Record, Request, STATUS_RECORD};
+
+/// A command in a session.
+///
+/// Dropping it leaves the command running: the session's end is the command's end.
+#[derive(Debug)]
+pub struct Child {
+    connection: Arc<Connection>,
+    id: u32,
+    status: OwnedFd,
+    pid: Option<i32>,
+    partial: Vec<u8>,
+}
+
+impl Child {
+    pub(super) const fn new(connection: Arc<Connection>, id: u32, status: OwnedFd) -> Self {
+        Self { connection, id, status, pid: None, partial: Vec::new() }
+    }
+
+    /// Waits until the command has a process, and gives its id in the session's pid namespace.
+    ///
+    /// # Errors
+    /// A step before that failed, or the session ended.
+    pub fn pid(&mut self) -> Result<i32, LaunchError> {
+        match self.pid {
+            Some(pid) => Ok(pid),
+            None => match self.next()? {
+                Record::Started { pid } => Ok(*self.pid.insert(pid)),
+                Record::Failed { step, errno } => Err(LaunchError::step(step, errno)),
+                Record::Exited(_) => Err(LaunchError::SessionLost),
+            },
+        }
+    }
+
+    /// Waits until the command ends.
+    ///
+    /// # Errors
+    /// A step before exec failed, so that nothing ran; or the session ended first.
+    pub fn wait(&mut self) -> Result<Exit, LaunchError> {
+        self.pid()?;
+        match self.next()? {
+            Record::Exited(ended) => Ok(Exit::from(ended)),
+            Record::Failed { step, errno } => Err(LaunchError::step(step, errno)),
+            Record::Started { .. } => Err(LaunchError::SessionLost),
+        }
+    }
+
+    /// Sends a signal to the command's process group.
+    ///
+    /// # Errors
+    /// The session ended.
+    pub fn signal(&self, signal: i32) -> Result<(), LaunchError> {
+        self.connection.send(&Request::Signal { id: self.id, signal }, &[])
+    }
+
+    fn next(&mut self) -> Result<Record, LaunchError> {
+        let mut record = [0; STATUS_RECORD];
+        loop {
+            if let Some(whole) = self.partial.get(..STATUS_RECORD) {
+                record.copy_from_slice(whole);
+                self.partial.drain(..STATUS_RECORD);
+                return Record::from_array(&record).map_err(|_| LaunchError::SessionLost);
+            }
+            match retry(|| rustix::io::read(&self.status, &mut record)) {
+                Ok(0) | Err(Errno::PIPE | Errno::CONNRESET) => return Err(LaunchError::SessionLost),
+                Ok(read) => self.partial.extend(record.get(..read).unwrap_or_default()),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+}
+
+/// Readable when there is something new about the command: for those who wait for many things at once.
+impl AsFd for Child {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.status.as_fd()
+    }
+}
+
+/// How a command ended, and what it used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exit {
+    /// How.
+    pub cause: ExitCause,
+    /// What it used, with the children that it waited for.
+    pub usage: Usage,
+}
+
+impl Exit {
+    /// Whether it ended by itself with code 0.
+    #[must_use]
+    pub const fn success(&self) -> bool {
+        matches!(self.cause, ExitCause::Code(0))
+    }
+}
+
+/// Why a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExitCause {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Because the session used more memory than its limit.
+    MemoryLimit,
+    /// Because the session had more processes than its limit.
+    ProcessLimit,
+}
+
+impl fmt::Display for ExitCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::MemoryLimit => f.write_str("ended: over the memory limit"),
+            Self::ProcessLimit => f.write_str("ended: over the limit of processes"),
+        }
+    }
+}
+
+/// What a command used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Processor time of its own code.
+    pub user: Duration,
+    /// Processor time of the kernel for it.
+    pub system: Duration,
+    /// The most memory that one process held, in KiB.
+    pub max_rss_kib: u64,
+}
+
+impl Usage {
+    pub(super) const fn from_kernel(usage: crate::sys::reap::Usage) -> Self {
+        Self {
+            user: Duration::from_micros(usage.user_micros),
+            system: Duration::from_micros(usage.system_micros),
+            max_rss_kib: usage.max_rss_kib,
+        }
+    }
+}
+
+impl ExitCause {
+    pub(super) const fn from_status(status: i32) -> Self {
+        if libc::WIFSIGNALED(status) {
+            Self::Signal(libc::WTERMSIG(status))
+        } else {
+            Self::Code(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
+impl From<Ended> for Exit {
+    fn from(ended: Ended) -> Self {
+        Self {
+            cause: match ended.limit {
+                1 => ExitCause::MemoryLimit,
+                2 => ExitCause::ProcessLimit,
+                _ => ExitCause::from_status(ended.status),
+            },
+            usage: Usage::from_kernel(crate::sys::reap::Usage {
+                user_micros: ended.user_micros,
+                system_micros: ended.system_micros,
+                max_rss_kib: ended.max_rss_kib,
+            }),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The direct launch: the landlock tier without a helper, for callers who accept that nobody ends the tree.
+//!
+//! One lasting thread makes every child, in memory shared with the caller, so that the cost does not depend on the
+//! caller's size and a death signal would mean the process, not a thread that came and went.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use palisade_policy::{Enforcement, Guarantee, Measure};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::child::{Exit, ExitCause, Usage};
+use super::error::LaunchError;
+use super::session::Command;
+use super::stdio::Stdio;
+use crate::channel::retry;
+use crate::init::{ChildSetup, PreparedExec, build_ruleset};
+use crate::plan::{Plan, Tier};
+use crate::step::Step;
+use crate::sys::process::{GuardedStack, exit_now, reset_handlers, vfork};
+use crate::sys::reap::{reap_this, signal_group};
+use crate::wire::{CommandRequest, Record, STATUS_RECORD};
+
+/// Launches commands under Landlock and seccomp, without a helper.
+#[derive(Debug)]
+pub struct DirectLauncher {
+    orders: Option<Sender<Order>>,
+    thread: Option<JoinHandle<()>>,
+    has_landlock: bool,
+}
+
+struct Order {
+    command: PreparedExec,
+    stdio: [OwnedFd; 3],
+    answer: Sender<Result<i32, LaunchError>>,
+}
+
+impl DirectLauncher {
+    /// Prepares the rules once and starts the launcher's thread.
+    ///
+    /// # Errors
+    /// The plan is not of the landlock tier, or its rules cannot be built.
+    pub fn new(plan: &Plan) -> Result<Self, LaunchError> {
+        if plan.tier != Tier::Landlock {
+            let why = "a direct launch has no namespaces; use a session for the full tier";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
+        }
+        let ruleset = plan.landlock.as_ref().map(build_ruleset).transpose();
+        let ruleset = ruleset.map_err(|failed| LaunchError::from(failed.to_wire()))?;
+        let setup = ChildSetup::renouncing(plan, ruleset);
+        let stack = GuardedStack::new()?;
+        let (orders, inbox) = channel();
+        let thread = std::thread::Builder::new()
+            .name("palisade-launcher".to_owned())
+            .spawn(move || serve(&setup, &stack, &inbox))?;
+        Ok(Self { orders: Some(orders), thread: Some(thread), has_landlock: plan.landlock.is_some() })
+    }
+
+    /// The report of a plan, less what only a helper provides.
+    pub fn enforcement(of_plan: Enforcement) -> Enforcement {
+        let why = "nobody ends the tree of a direct launch";
+        of_plan.with(Guarantee::TreeKill, Measure::missing(why).cured_by("launch through a session"))
+    }
+
+    /// Starts a command and waits until its program runs.
+    ///
+    /// # Errors
+    /// Names the step that failed; nothing ran.
+    pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<DirectChild, LaunchError> {
+        stdio.check(self.has_landlock)?;
+        let request = CommandRequest {
+            id: 0,
+            argv: command.argv.clone(),
+            env: command.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            cwd: command.cwd.clone().into_os_string(),
+            terminal: command.terminal,
+            narrower_rules: command.narrower_rules.clone(),
+            narrower_filter: command.narrower_filter.clone(),
+        };
+        let prepared = PreparedExec::new(request, &[]).map_err(|failed| LaunchError::from(failed.to_wire()))?;
+        // Above 2, so that giving one of them its place does not overwrite another.
+        let [stdin, stdout, stderr] = stdio.descriptors();
+        let stdio = [
+            fcntl_dupfd_cloexec(stdin, 3)?,
+            fcntl_dupfd_cloexec(stdout, 3)?,
+            fcntl_dupfd_cloexec(stderr, 3)?,
+        ];
+        let (answer, answers) = channel();
+        let order = Order { command: prepared, stdio, answer };
+        let orders = self.orders.as_ref().ok_or(LaunchError::SessionLost)?;
+        orders.send(order).map_err(|_| LaunchError::SessionLost)?;
+        let pid = answers.recv().map_err(|_| LaunchError::SessionLost)??;
+        Ok(DirectChild { pid, exit: None })
+    }
+}
+
+impl Drop for DirectLauncher {
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(setup: &ChildSetup, stack: &GuardedStack, inbox: &Receiver<Order>) {
+    while let Ok(Order { command, stdio, answer }) = inbox.recv() {
+        // If nobody waits for the answer, the child runs all the same: it was asked for.
+        let _ = answer.send(launch(setup, stack, &command, &stdio));
+    }
+}
+
+fn launch(
+    setup: &ChildSetup,
+    stack: &GuardedStack,
+    command: &PreparedExec,
+    stdio: &[OwnedFd; 3],
+) -> Result<i32, LaunchError> {
+    let (failures, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+    let child = || {
+        reset_handlers();
+        let (step, errno) = setup.become_command(command, stdio.each_ref().map(AsFd::as_fd));
+        let record = Record::Failed { step, errno: errno.raw_os_error() };
+        let _ = rustix::io::write(&theirs, &record.to_array());
+        exit_now(127)
+    };
+    let pid = vfork(stack, &child).map_err(|errno| LaunchError::step(Step::Fork, errno.raw_os_error()))?;
+    drop(theirs);
+    let mut record = [0; STATUS_RECORD];
+    match retry(|| rustix::io::read(&failures, &mut record)) {
+        // The pipe was closed by exec: the program runs.
+        Ok(0) => Ok(pid),
+        Ok(STATUS_RECORD) => {
+            let _ = reap_this(pid);
+            match Record::from_array(&record) {
+                Ok(Record::Failed { step, errno }) => Err(LaunchError::step(step, errno)),
+                _ => Err(LaunchError::SessionLost),
+            }
+        }
+        Ok(_) | Err(_) => {
+            let _ = reap_this(pid);
+            Err(LaunchError::step(Step::Fork, Errno::IO.raw_os_error()))
+        }
+    }
+}
+
+/// A command that was launched directly. It is a child of the calling process and must be waited for.
+#[derive(Debug)]
+pub struct DirectChild {
+    pid: i32,
+    exit: Option<Exit>,
+}
+
+impl DirectChild {
+    /// Its process id.
+    #[must_use]
+    pub const fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Waits until the command ends.
+    ///
+    /// # Errors
+    /// Somebody else has reaped it.
+    pub fn wait(&mut self) -> Result<Exit, LaunchError> {
+        if let Some(exit) = self.exit {
+            return Ok(exit);
+        }
+        let reaped = reap_this(self.pid).ok_or(LaunchError::SessionLost)?;
+        let usage = Usage::from_kernel(reaped.usage);
+        Ok(*self.exit.insert(Exit { cause: ExitCause::from_status(reaped.status), usage }))
+    }
+
+    /// Sends a signal to the command's process group.
+    pub fn signal(&self, signal: i32) {
+        if self.exit.is_none() {
+            signal_group(self.pid, signal);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How the helper is started.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::error::LaunchError;
+use crate::init::HELPER_ARGUMENT;
+
+/// The program that becomes the helper of a session.
+///
+/// Either the executable `palisade-linux-sandbox`, or any program that calls [`dispatch`](crate::dispatch) first in
+/// its `main`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Helper {
+    program: PathBuf,
+}
+
+impl Helper {
+    /// The program at this path. It is started with an empty environment.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
+    }
+
+    /// The program that is running now, which calls [`dispatch`](crate::dispatch) first in its `main`.
+    #[must_use]
+    pub fn current_program() -> Self {
+        Self::new("/proc/self/exe")
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Spawns the helper, with the channel as descriptor 0. The standard library uses `posix_spawn` here: nothing is
+    /// copied, however large the caller is.
+    pub(super) fn spawn(&self, channel: OwnedFd) -> Result<Child, LaunchError> {
+        let argument = OsString::from(HELPER_ARGUMENT);
+        Command::new(&self.program)
+            .arg(argument)
+            .env_clear()
+            .stdin(Stdio::from(channel))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|source: io::Error| LaunchError::Helper { program: self.program.clone(), source })
+    }
+}

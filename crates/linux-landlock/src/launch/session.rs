@@ -1,0 +1,182 @@
+//! A session: namespaces that are set up once, and commands that belong together.
+
+use std::ffi::OsString;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palisade_policy::Environment;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::child::Child;
+use super::error::LaunchError;
+use super::helper::Helper;
+use super::stdio::Stdio;
+use crate::channel::Channel;
+use crate::plan::{Plan, Ruleset};
+use crate::seccomp::Filter;
+use crate::wire::{CommandRequest, Request, SetupReply, Wire};
+
+/// A command for a session. What is here is what runs, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Command {
+    /// The program and its arguments. A program without a slash is looked for in the command's own `PATH`.
+    pub argv: Vec<OsString>,
+    /// The environment, complete; variables of the plan take precedence.
+    pub env: Environment,
+    /// The working directory, as the session sees it.
+    pub cwd: PathBuf,
+    /// Whether descriptor 0 is a terminal that becomes the command's own.
+    pub terminal: bool,
+    /// A further Landlock layer for this command; it can only take away.
+    pub narrower_rules: Option<Ruleset>,
+    /// A further system-call filter for this command; it can only take away.
+    pub narrower_filter: Option<Filter>,
+}
+
+impl Command {
+    /// A command in a directory, with an empty environment.
+    pub fn new<A: Into<OsString>>(argv: impl IntoIterator<Item = A>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            env: Environment::new(),
+            cwd: cwd.into(),
+            terminal: false,
+            narrower_rules: None,
+            narrower_filter: None,
+        }
+    }
+
+    /// With this environment in place of the other.
+    #[must_use]
+    pub fn with_env(mut self, env: Environment) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// With descriptor 0 as its controlling terminal.
+    #[must_use]
+    pub fn with_terminal(mut self) -> Self {
+        self.terminal = true;
+        self
+    }
+
+    /// With a further Landlock layer and a further filter.
+    #[must_use]
+    pub fn narrowed(mut self, rules: Option<Ruleset>, filter: Option<Filter>) -> Self {
+        self.narrower_rules = rules;
+        self.narrower_filter = filter;
+        self
+    }
+}
+
+/// A running session. Everything in it ends when this is dropped, or when the process that holds it dies.
+#[derive(Debug)]
+pub struct Session {
+    connection: Arc<Connection>,
+    helper: Option<std::process::Child>,
+    has_landlock: bool,
+    git: Vec<OwnedFd>,
+    tmpdir: Option<PathBuf>,
+    next_id: AtomicU32,
+}
+
+/// The caller's end of the channel, shared with the children.
+#[derive(Debug)]
+pub(super) struct Connection(Mutex<Channel>);
+
+impl Connection {
+    pub(super) fn send(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> Result<(), LaunchError> {
+        // A frame that a panicking thread left half sent ends the session at the other side, which is safe.
+        let channel = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        channel.send(&request.to_bytes(), descriptors).map_err(|_| LaunchError::SessionLost)
+    }
+
+    fn finish(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).finish();
+    }
+}
+
+impl Session {
+    /// Starts a helper and lets it set the plan up.
+    ///
+    /// # Errors
+    /// Names the step that failed; nothing has run and nothing is left behind.
+    pub fn start(plan: &Plan, helper: &Helper) -> Result<Self, LaunchError> {
+        let (channel, theirs) = Channel::pair()?;
+        let child = helper.spawn(theirs)?;
+        let mut session = Self {
+            connection: Arc::new(Connection(Mutex::new(channel))),
+            helper: Some(child),
+            has_landlock: plan.landlock.is_some(),
+            git: Vec::new(),
+            tmpdir: None,
+            next_id: AtomicU32::new(1),
+        };
+        let (reply, descriptors) = {
+            let channel = session.connection.0.lock().unwrap_or_else(PoisonError::into_inner);
+            channel.send(&plan.to_bytes(), &[]).map_err(|_| LaunchError::SessionLost)?;
+            channel.receive()?.ok_or(LaunchError::SessionLost)?
+        };
+        let reply = SetupReply::from_bytes(&reply).map_err(|_| LaunchError::SessionLost)?;
+        if let Some(failure) = reply.failure {
+            return Err(failure.into());
+        }
+        session.git = descriptors;
+        session.tmpdir = reply.tmpdir.map(PathBuf::from);
+        Ok(session)
+    }
+
+    /// Asks for a command. Whether it could be started is what [`Child::wait`] says.
+    ///
+    /// # Errors
+    /// A descriptor is not one that a command may have, or the session is gone.
+    pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<Child, LaunchError> {
+        stdio.check(self.has_landlock)?;
+        let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let request = Request::Command(CommandRequest {
+            id,
+            argv: command.argv.clone(),
+            env: command.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            cwd: command.cwd.clone().into_os_string(),
+            terminal: command.terminal,
+            narrower_rules: command.narrower_rules.clone(),
+            narrower_filter: command.narrower_filter.clone(),
+        });
+        let [stdin, stdout, stderr] = stdio.descriptors();
+        let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
+        self.connection.send(&request, &[stdin, stdout, stderr, theirs_borrowed])?;
+        Ok(Child::new(Arc::clone(&self.connection), id, status))
+    }
+
+    /// The session's view of each git directory of the plan, in the same order: what an import reads from.
+    #[must_use]
+    pub fn git_views(&self) -> &[OwnedFd] {
+        &self.git
+    }
+
+    /// The private temporary directory of the landlock tier.
+    #[must_use]
+    pub fn tmpdir(&self) -> Option<&Path> {
+        self.tmpdir.as_deref()
+    }
+
+    /// Ends everything in the session, and waits until nothing of it is left.
+    pub fn end(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // The views would keep the session's mounts alive.
+        self.git.clear();
+        self.connection.finish();
+        if let Some(mut helper) = self.helper.take() {
+            let _ = helper.wait();
+        }
+    }
+}
