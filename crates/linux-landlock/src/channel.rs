@@ -6,8 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, Shutdown, SocketFlags, SocketType, recvmsg, sendmsg, shutdown, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType, recvmsg, sendmsg, shutdown,
+    socketpair,
 };
 
 /// The most descriptors that travel with one frame.
@@ -15,6 +16,9 @@ pub(crate) const MAX_DESCRIPTORS: usize = 16;
 /// The longest frame. The kernel refuses arguments and environment well below this.
 const MAX_FRAME: usize = 64 << 20;
 const HEADER: usize = 4;
+
+/// What arrived: the bytes, and the descriptors beside them.
+pub(crate) type Frame = (Vec<u8>, Vec<OwnedFd>);
 
 /// One end of the socket.
 #[derive(Debug)]
@@ -35,7 +39,12 @@ impl AsFd for Channel {
 impl Channel {
     /// Two connected ends.
     pub(crate) fn pair() -> Result<(Self, OwnedFd), Errno> {
-        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let (ours, theirs) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
         Ok((Self(ours), theirs))
     }
 
@@ -44,7 +53,9 @@ impl Channel {
         if payload.len() > MAX_FRAME || descriptors.len() > MAX_DESCRIPTORS {
             return Err(Errno::TOOBIG);
         }
-        let length = u32::try_from(payload.len()).map_err(|_| Errno::TOOBIG)?.to_le_bytes();
+        let length = u32::try_from(payload.len())
+            .map_err(|_| Errno::TOOBIG)?
+            .to_le_bytes();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut beside = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
@@ -55,7 +66,11 @@ impl Channel {
         while sent < HEADER + payload.len() {
             let parts = [
                 IoSlice::new(length.get(sent..).unwrap_or_default()),
-                IoSlice::new(payload.get(sent.saturating_sub(HEADER)..).unwrap_or_default()),
+                IoSlice::new(
+                    payload
+                        .get(sent.saturating_sub(HEADER)..)
+                        .unwrap_or_default(),
+                ),
             ];
             let mut nothing = SendAncillaryBuffer::default();
             sent += retry(|| sendmsg(&self.0, &parts, &mut nothing, SendFlags::NOSIGNAL))?;
@@ -64,7 +79,7 @@ impl Channel {
     }
 
     /// Receives a frame; `None` when the other end is gone.
-    pub(crate) fn receive(&self) -> Result<Option<(Vec<u8>, Vec<OwnedFd>)>, Errno> {
+    pub(crate) fn receive(&self) -> Result<Option<Frame>, Errno> {
         let mut header = [0; HEADER];
         let mut descriptors = Vec::new();
         if !self.fill(&mut header, &mut descriptors)? {
@@ -85,11 +100,13 @@ impl Channel {
     fn fill(&self, buffer: &mut [u8], descriptors: &mut Vec<OwnedFd>) -> Result<bool, Errno> {
         let mut filled = 0;
         while filled < buffer.len() {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+            let mut space =
+                [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
             let mut beside = RecvAncillaryBuffer::new(&mut space);
             let rest = buffer.get_mut(filled..).unwrap_or_default();
             let mut parts = [IoSliceMut::new(rest)];
-            let received = retry(|| recvmsg(&self.0, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC))?;
+            let received =
+                retry(|| recvmsg(&self.0, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC))?;
             for message in beside.drain() {
                 if let RecvAncillaryMessage::ScmRights(received) = message {
                     descriptors.extend(received);

@@ -9,8 +9,6 @@
 //! - It does not decide whether a command may run: that is `palisade-exec-policy`.
 
 #[cfg(target_os = "linux")]
-mod git_import;
-#[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
 mod git_import;
@@ -35,8 +33,8 @@ pub use helper_entry::dispatch;
 pub use host::LinuxHost;
 #[cfg(target_os = "linux")]
 pub use launch::{
-    Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError, Session, Stdio,
-    Usage,
+    Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError,
+    Session, Stdio, Usage,
 };
 pub use plan::{Plan, Tier};
 pub use step::Step;

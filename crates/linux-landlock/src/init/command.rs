@@ -7,8 +7,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use palisade_policy::AbsolutePath;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
-use rustix::thread::set_no_new_privs;
 use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
+use rustix::thread::set_no_new_privs;
 
 use super::{Failed, privileges, rules};
 use crate::plan::{EnvValue, LimitMechanism, Limits, Plan, Tier};
@@ -34,32 +34,57 @@ pub(crate) struct PreparedExec {
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 impl PreparedExec {
-    pub(crate) fn new(request: CommandRequest, fixed: &[(OsString, OsString)]) -> Result<Self, Failed> {
+    pub(crate) fn new(
+        request: CommandRequest,
+        fixed: &[(OsString, OsString)],
+    ) -> Result<Self, Failed> {
         let bad = || Failed::new(Step::Request, Errno::INVAL);
         let text = |string: OsString| CString::new(string.into_vec()).map_err(|_| bad());
         let mut env = request.env;
         env.retain(|(name, _)| !fixed.iter().any(|(fixed, _)| fixed == name));
         env.extend(fixed.iter().cloned());
-        if env.iter().any(|(name, _)| name.is_empty() || name.as_bytes().contains(&b'=')) {
+        if env
+            .iter()
+            .any(|(name, _)| name.is_empty() || name.as_bytes().contains(&b'='))
+        {
             return Err(bad());
         }
-        let program = request.argv.first().filter(|program| !program.is_empty()).ok_or_else(bad)?;
-        let candidates = candidates(program, &env).into_iter().map(text).collect::<Result<_, _>>()?;
+        let program = request
+            .argv
+            .first()
+            .filter(|program| !program.is_empty())
+            .ok_or_else(bad)?;
+        let candidates = candidates(program, &env)
+            .into_iter()
+            .map(text)
+            .collect::<Result<_, _>>()?;
         let pair = |(name, value): (OsString, OsString)| {
             let mut both = name;
             both.push("=");
             both.push(value);
             text(both)
         };
-        let narrower_ruleset = request.narrower_rules.as_ref().map(rules::build).transpose()?;
+        let narrower_ruleset = request
+            .narrower_rules
+            .as_ref()
+            .map(rules::build)
+            .transpose()?;
         Ok(Self {
             candidates,
             env: ExecStrings::new(env.into_iter().map(pair).collect::<Result<_, _>>()?),
-            argv: ExecStrings::new(request.argv.into_iter().map(text).collect::<Result<_, _>>()?),
+            argv: ExecStrings::new(
+                request
+                    .argv
+                    .into_iter()
+                    .map(text)
+                    .collect::<Result<_, _>>()?,
+            ),
             cwd: text(request.cwd)?,
             terminal: request.terminal,
             narrower_ruleset,
-            narrower_filter: request.narrower_filter.map_or_else(Vec::new, |filter| filter.instructions().to_vec()),
+            narrower_filter: request
+                .narrower_filter
+                .map_or_else(Vec::new, |filter| filter.instructions().to_vec()),
         })
     }
 }
@@ -68,10 +93,17 @@ fn candidates(program: &OsString, env: &[(OsString, OsString)]) -> Vec<OsString>
     if program.as_bytes().contains(&b'/') {
         return vec![program.clone()];
     }
-    let path = env.iter().find(|(name, _)| name == "PATH").map_or(DEFAULT_PATH.as_bytes(), |(_, path)| path.as_bytes());
+    let path = env
+        .iter()
+        .find(|(name, _)| name == "PATH")
+        .map_or(DEFAULT_PATH.as_bytes(), |(_, path)| path.as_bytes());
     path.split(|byte| *byte == b':')
         .map(|directory| {
-            let mut candidate = if directory.is_empty() { b".".to_vec() } else { directory.to_vec() };
+            let mut candidate = if directory.is_empty() {
+                b".".to_vec()
+            } else {
+                directory.to_vec()
+            };
             candidate.push(b'/');
             candidate.extend_from_slice(program.as_bytes());
             OsString::from_vec(candidate)
@@ -81,7 +113,10 @@ fn candidates(program: &OsString, env: &[(OsString, OsString)]) -> Vec<OsString>
 
 /// The variables that a plan gives to every command.
 pub(super) fn environment(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Vec<(OsString, OsString)> {
-    let tmp = tmpdir.map_or_else(|| OsString::from("/tmp"), |path| path.as_path().as_os_str().to_owned());
+    let tmp = tmpdir.map_or_else(
+        || OsString::from("/tmp"),
+        |path| path.as_path().as_os_str().to_owned(),
+    );
     let value = |value: &EnvValue| match value {
         EnvValue::Literal(text) => OsString::from(text),
         EnvValue::InTmp(below) if below.is_empty() => tmp.clone(),
@@ -92,7 +127,10 @@ pub(super) fn environment(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Vec<(Os
             path
         }
     };
-    plan.environment.iter().map(|(name, text)| (OsString::from(name), value(text))).collect()
+    plan.environment
+        .iter()
+        .map(|(name, text)| (OsString::from(name), value(text)))
+        .collect()
 }
 
 /// What every command of a session goes through, prepared once.
@@ -109,7 +147,10 @@ pub(crate) struct ChildSetup {
 impl ChildSetup {
     /// For commands whose parent has privileges of its own.
     pub(crate) fn renouncing(plan: &Plan, ruleset: Option<OwnedFd>) -> Self {
-        Self { renounces: true, ..Self::new(plan, ruleset) }
+        Self {
+            renounces: true,
+            ..Self::new(plan, ruleset)
+        }
     }
 
     pub(crate) fn new(plan: &Plan, ruleset: Option<OwnedFd>) -> Self {
@@ -126,7 +167,11 @@ impl ChildSetup {
 
     /// Turns this process into the command; returns only if a step fails. System calls only: nothing allocates, locks
     /// or panics here.
-    pub(crate) fn become_command(&self, command: &PreparedExec, stdio: [BorrowedFd<'_>; 3]) -> (Step, Errno) {
+    pub(crate) fn become_command(
+        &self,
+        command: &PreparedExec,
+        stdio: [BorrowedFd<'_>; 3],
+    ) -> (Step, Errno) {
         match self.restrict(command, stdio) {
             Err(failed) => failed,
             Ok(()) => {
@@ -144,7 +189,11 @@ impl ChildSetup {
         }
     }
 
-    fn restrict(&self, command: &PreparedExec, stdio: [BorrowedFd<'_>; 3]) -> Result<(), (Step, Errno)> {
+    fn restrict(
+        &self,
+        command: &PreparedExec,
+        stdio: [BorrowedFd<'_>; 3],
+    ) -> Result<(), (Step, Errno)> {
         let during = |step: Step| move |errno: Errno| (step, errno);
         signals::reset_for_exec().map_err(during(Step::ProcessSession))?;
         setsid().map_err(during(Step::ProcessSession))?;
@@ -153,11 +202,15 @@ impl ChildSetup {
         rustix::stdio::dup2_stdout(stdout).map_err(during(Step::Stdio))?;
         rustix::stdio::dup2_stderr(stderr).map_err(during(Step::Stdio))?;
         if command.terminal {
-            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin()).map_err(during(Step::Terminal))?;
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())
+                .map_err(during(Step::Terminal))?;
         }
         close_on_exec_from(3).map_err(during(Step::Descriptors))?;
         for (resource, limit) in &self.limits {
-            let limit = Rlimit { current: Some(*limit), maximum: Some(*limit) };
+            let limit = Rlimit {
+                current: Some(*limit),
+                maximum: Some(*limit),
+            };
             setrlimit(*resource, limit).map_err(during(Step::Limits))?;
         }
         chdir(command.cwd.as_c_str()).map_err(during(Step::WorkingDirectory))?;
@@ -165,7 +218,10 @@ impl ChildSetup {
             privileges::drop_capabilities().map_err(during(Step::Capabilities))?;
             set_no_new_privs(true).map_err(during(Step::NoNewPrivileges))?;
         }
-        for ruleset in [&self.ruleset, &command.narrower_ruleset].into_iter().flatten() {
+        for ruleset in [&self.ruleset, &command.narrower_ruleset]
+            .into_iter()
+            .flatten()
+        {
             landlock::restrict_self(ruleset.as_fd()).map_err(during(Step::Landlock))?;
         }
         for canary in &self.canaries {
@@ -184,7 +240,10 @@ impl ChildSetup {
     /// would leave nothing behind.
     fn check_canary(&self, directory: &CString) -> Result<(), Errno> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        match (openat(CWD, directory.as_c_str(), flags, Mode::from(0o600)), self.tier) {
+        match (
+            openat(CWD, directory.as_c_str(), flags, Mode::from(0o600)),
+            self.tier,
+        ) {
             (Ok(_), _) => Err(Errno::NOTRECOVERABLE),
             (Err(Errno::ROFS), Tier::Full) => Ok(()),
             (Err(Errno::NOENT | Errno::NOTDIR), _) => Ok(()),

@@ -6,12 +6,11 @@
 //! mount along.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 
 use palisade_policy::AbsolutePath;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, XattrFlags, fgetxattr, flock, fremovexattr, fsetxattr,
-    fstat, mkdirat, openat2, openat, statat, unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, XattrFlags, fgetxattr, flock,
+    fremovexattr, fsetxattr, fstat, mkdirat, openat, openat2, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -37,7 +36,11 @@ impl Janitor {
         if plan.placeholders.is_empty() && !plan.private_tmpdir {
             return Ok(None);
         }
-        let tmpdir = plan.private_tmpdir.then(choose_tmpdir).transpose().during(Step::Janitor)?;
+        let tmpdir = plan
+            .private_tmpdir
+            .then(choose_tmpdir)
+            .transpose()
+            .during(Step::Janitor)?;
         let (gone, alive) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
         let (answer, answers) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
         match process::fork().during(Step::Janitor)? {
@@ -49,11 +52,18 @@ impl Janitor {
             Forked::Parent(_) => {
                 drop((gone, answers));
                 let mut record = [0_u8; 8];
-                let read = retry(|| rustix::io::read(&answer, &mut record)).during(Step::Janitor)?;
+                let read =
+                    retry(|| rustix::io::read(&answer, &mut record)).during(Step::Janitor)?;
                 let [a, b, c, d, e, f, g, h] = record;
-                let (errno, index) = (i32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+                let (errno, index) = (
+                    i32::from_le_bytes([a, b, c, d]),
+                    u32::from_le_bytes([e, f, g, h]),
+                );
                 match (read, errno) {
-                    (8, 0) => Ok(Some(Self { _alive: alive, tmpdir })),
+                    (8, 0) => Ok(Some(Self {
+                        _alive: alive,
+                        tmpdir,
+                    })),
                     (8, errno) => {
                         let index = usize::try_from(index).unwrap_or(usize::MAX);
                         let errno = Errno::from_raw_os_error(errno);
@@ -83,7 +93,13 @@ fn choose_tmpdir() -> Result<AbsolutePath, Errno> {
 }
 
 /// The janitor's life. It shares nothing with the session but the end of a pipe.
-fn work(plan: &Plan, tmpdir: Option<&AbsolutePath>, channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
+fn work(
+    plan: &Plan,
+    tmpdir: Option<&AbsolutePath>,
+    channel: &Channel,
+    gone: &OwnedFd,
+    answers: OwnedFd,
+) {
     // A terminal's signals are not for it.
     let _ = rustix::process::setsid();
     let _held_until_done = channel;
@@ -133,7 +149,8 @@ impl Placeholder {
     /// Makes the directory, or shares the one that another session has made.
     fn make(path: &AbsolutePath) -> Result<Self, Errno> {
         let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let directory_flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let directory_flags =
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let above = path.parent().ok_or(Errno::INVAL)?;
         let parent = openat2(CWD, above.as_path(), directory_flags, Mode::empty(), links)?;
         let name = path.as_path().file_name().ok_or(Errno::INVAL)?.to_owned();
@@ -156,10 +173,17 @@ impl Placeholder {
                     Err(errno) => return Err(errno),
                 }
             }
-            let (mine, now) = (fstat(&directory)?, statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW));
+            let (mine, now) = (
+                fstat(&directory)?,
+                statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW),
+            );
             match now {
                 Ok(now) if (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino) => {
-                    return Ok(Self { parent, name, directory });
+                    return Ok(Self {
+                        parent,
+                        name,
+                        directory,
+                    });
                 }
                 _ => {}
             }

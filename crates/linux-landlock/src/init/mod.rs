@@ -19,7 +19,7 @@ mod serve;
 mod subreaper;
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,15 +50,27 @@ pub(crate) struct Failed {
 
 impl Failed {
     fn new(step: Step, errno: Errno) -> Self {
-        Self { step, errno, path: None }
+        Self {
+            step,
+            errno,
+            path: None,
+        }
     }
 
     fn at(step: Step, path: impl AsRef<Path>, errno: Errno) -> Self {
-        Self { step, errno, path: Some(path.as_ref().as_os_str().to_owned()) }
+        Self {
+            step,
+            errno,
+            path: Some(path.as_ref().as_os_str().to_owned()),
+        }
     }
 
     pub(crate) fn to_wire(&self) -> Failure {
-        Failure { step: self.step, errno: self.errno.raw_os_error(), path: self.path.clone() }
+        Failure {
+            step: self.step,
+            errno: self.errno.raw_os_error(),
+            path: self.path.clone(),
+        }
     }
 }
 
@@ -80,7 +92,8 @@ impl<T> During<T> for Result<T, Errno> {
 
 /// Runs the helper if these arguments ask for one; otherwise returns `None` at once.
 pub(crate) fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
-    let asked = arguments.get(1).map(OsString::as_os_str) == Some(OsStr::from_bytes(HELPER_ARGUMENT.as_bytes()));
+    let asked = arguments.get(1).map(OsString::as_os_str)
+        == Some(OsStr::from_bytes(HELPER_ARGUMENT.as_bytes()));
     asked.then(|| match adopt_channel() {
         Ok(channel) => outer(channel),
         Err(_) => ExitCode::from(125),
@@ -93,6 +106,10 @@ fn adopt_channel() -> Result<Channel, Errno> {
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;
     drop(null);
+    // What the caller forgot to mark for closing must not reach a command.
+    let number = u32::try_from(channel.as_raw_fd()).map_err(|_| Errno::BADF)?;
+    process::close_range(3, number - 1)?;
+    process::close_range(number + 1, u32::MAX)?;
     Ok(Channel::from(channel))
 }
 
@@ -104,7 +121,14 @@ fn outer(channel: Channel) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            report(&channel, &SetupReply { failure: Some(failed.to_wire()), tmpdir: None }, &[]);
+            report(
+                &channel,
+                &SetupReply {
+                    failure: Some(failed.to_wire()),
+                    tmpdir: None,
+                },
+                &[],
+            );
             ExitCode::from(125)
         }
     }
@@ -149,7 +173,14 @@ impl Outer {
                 let code = match self.become_init(channel, uid, gid) {
                     Ok(()) => 0,
                     Err(failed) => {
-                        report(channel, &SetupReply { failure: Some(failed.to_wire()), tmpdir: None }, &[]);
+                        report(
+                            channel,
+                            &SetupReply {
+                                failure: Some(failed.to_wire()),
+                                tmpdir: None,
+                            },
+                            &[],
+                        );
                         125
                     }
                 };
@@ -174,20 +205,40 @@ impl Outer {
         let git = plan
             .git
             .iter()
-            .map(|git| mounts::open_directory(&git.common_dir).during_at(Step::Overlay, &git.common_dir))
+            .map(|git| {
+                mounts::open_directory(&git.common_dir).during_at(Step::Overlay, &git.common_dir)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         privileges::renounce()?;
         let session = serve::Session::new(plan, ruleset, None)?;
-        report(channel, &SetupReply { failure: None, tmpdir: None }, &git);
+        report(
+            channel,
+            &SetupReply {
+                failure: None,
+                tmpdir: None,
+            },
+            &git,
+        );
         drop(git);
         session.serve(channel)
     }
 
     fn run_subreaper(self, channel: &Channel) -> Result<(), Failed> {
-        let tmpdir = self.janitor.as_ref().and_then(janitor::Janitor::tmpdir).cloned();
+        let tmpdir = self
+            .janitor
+            .as_ref()
+            .and_then(janitor::Janitor::tmpdir)
+            .cloned();
         let session = subreaper::begin(&self.plan, tmpdir.as_ref())?;
         let named = tmpdir.map(|path| path.as_path().as_os_str().to_owned());
-        report(channel, &SetupReply { failure: None, tmpdir: named }, &[]);
+        report(
+            channel,
+            &SetupReply {
+                failure: None,
+                tmpdir: named,
+            },
+            &[],
+        );
         let outcome = session.serve(channel);
         subreaper::sweep();
         outcome
@@ -197,6 +248,11 @@ impl Outer {
 /// Whether init has to measure something now and then.
 fn samples(plan: &Plan) -> bool {
     let sampled = |mechanism| mechanism == LimitMechanism::Sampled;
-    plan.limits.pids.is_some_and(|(_, mechanism)| sampled(mechanism))
-        || plan.limits.memory.is_some_and(|(_, mechanism)| sampled(mechanism))
+    plan.limits
+        .pids
+        .is_some_and(|(_, mechanism)| sampled(mechanism))
+        || plan
+            .limits
+            .memory
+            .is_some_and(|(_, mechanism)| sampled(mechanism))
 }

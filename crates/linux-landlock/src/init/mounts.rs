@@ -7,11 +7,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
 use palisade_policy::AbsolutePath;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, fstat, mkdirat, openat, openat2, symlinkat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, chmodat, fstat, mkdirat, openat, openat2,
+    symlinkat,
+};
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create, fsconfig_set_flag,
-    fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 
 use super::{During, Failed};
@@ -25,7 +28,15 @@ const TAMED: u64 = NO_SUID | NO_DEV;
 /// Mounts everything, in the order of the plan.
 pub(super) fn mount_all(plan: &Plan) -> Result<(), Failed> {
     let mut mounter = Mounter::take_aside(&plan.mounts)?;
-    change_recursively(CWD, c"/", Change { set: READ_ONLY | TAMED, private: true }).during(Step::ReadOnlyRoot)?;
+    change_recursively(
+        CWD,
+        c"/",
+        Change {
+            set: READ_ONLY | TAMED,
+            private: true,
+        },
+    )
+    .during(Step::ReadOnlyRoot)?;
     mount_proc().during(Step::Proc)?;
     for (index, mount) in plan.mounts.iter().enumerate() {
         mounter.mount(index, mount)?;
@@ -45,7 +56,13 @@ pub(super) fn find(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
 
 fn resolve(path: &AbsolutePath, flags: OFlags) -> Result<OwnedFd, Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    openat2(CWD, path.as_path(), flags | OFlags::CLOEXEC, Mode::empty(), links)
+    openat2(
+        CWD,
+        path.as_path(),
+        flags | OFlags::CLOEXEC,
+        Mode::empty(),
+        links,
+    )
 }
 
 struct Mounter {
@@ -63,22 +80,36 @@ impl Mounter {
         let mut devices = Vec::new();
         for (index, mount) in mounts.iter().enumerate() {
             match mount {
-                Mount::Keep { path, .. } | Mount::Overlay { store: OverlayStore::Directory(path), .. } => {
-                    let tree = find(path).and_then(|at| copy_tree(at.as_fd())).during_at(Step::KeepTree, path)?;
+                Mount::Keep { path, .. }
+                | Mount::Overlay {
+                    store: OverlayStore::Directory(path),
+                    ..
+                } => {
+                    let tree = find(path)
+                        .and_then(|at| copy_tree(at.as_fd()))
+                        .during_at(Step::KeepTree, path)?;
                     kept.push((index, tree));
                 }
                 Mount::Devices { devices: wanted } => {
                     for device in wanted {
                         let path = format!("/dev/{}", device.name());
-                        let node = open_tree(CWD, path, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)
-                            .during(Step::Devices)?;
+                        let node = open_tree(
+                            CWD,
+                            path,
+                            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC,
+                        )
+                        .during(Step::Devices)?;
                         devices.push((*device, node));
                     }
                 }
                 _ => {}
             }
         }
-        Ok(Self { kept, devices, scratch: None })
+        Ok(Self {
+            kept,
+            devices,
+            scratch: None,
+        })
     }
 
     fn mount(&mut self, index: usize, mount: &Mount) -> Result<(), Failed> {
@@ -91,18 +122,23 @@ impl Mounter {
                 self.scratch()?;
                 self.mount_devices().during(Step::Devices)
             }
-            Mount::Keep { path, writable } => self.put_back(index, path, *writable).during_at(Step::AttachTree, path),
+            Mount::Keep { path, writable } => self
+                .put_back(index, path, *writable)
+                .during_at(Step::AttachTree, path),
             Mount::Link { at, target } => make_link(at, target).during_at(Step::Link, at),
             Mount::Pin { path } => mount_on_itself(path, 0).during_at(Step::Pin, path),
             Mount::PinLink { path } => pin_link(path).during_at(Step::Pin, path),
-            Mount::Protect { path } => mount_on_itself(path, READ_ONLY).during_at(Step::Protect, path),
+            Mount::Protect { path } => {
+                mount_on_itself(path, READ_ONLY).during_at(Step::Protect, path)
+            }
             Mount::Mask { path, kind } => {
                 let scratch = self.scratch()?;
                 mask(scratch, path, *kind).during_at(Step::Mask, path)
             }
             Mount::Overlay { path, store } => {
                 self.scratch()?;
-                self.overlay(index, path, store).during_at(Step::Overlay, path)
+                self.overlay(index, path, store)
+                    .during_at(Step::Overlay, path)
             }
         }
     }
@@ -118,7 +154,11 @@ impl Mounter {
     }
 
     fn kept(&self, index: usize) -> Result<BorrowedFd<'_>, Errno> {
-        let (_, tree) = self.kept.iter().find(|(step, _)| *step == index).ok_or(Errno::BADF)?;
+        let (_, tree) = self
+            .kept
+            .iter()
+            .find(|(step, _)| *step == index)
+            .ok_or(Errno::BADF)?;
         Ok(tree.as_fd())
     }
 
@@ -136,7 +176,12 @@ impl Mounter {
     fn mount_devices(&self) -> Result<(), Errno> {
         let dev = private_directory(0o755)?;
         for (device, _) in &self.devices {
-            openat(&dev, device.name(), OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from(0o666))?;
+            openat(
+                &dev,
+                device.name(),
+                OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
+                Mode::from(0o666),
+            )?;
         }
         for directory in ["shm", "pts", "mqueue"] {
             mkdirat(&dev, directory, Mode::from(0o755))?;
@@ -151,26 +196,55 @@ impl Mounter {
         }
         attach(dev.as_fd(), find_constant("/dev")?.as_fd())?;
         for (device, node) in &self.devices {
-            let target = openat(&dev, device.name(), OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-            change_recursively(node.as_fd(), c"", Change { set: NO_SUID, private: true })?;
+            let target = openat(
+                &dev,
+                device.name(),
+                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                Mode::empty(),
+            )?;
+            change_recursively(
+                node.as_fd(),
+                c"",
+                Change {
+                    set: NO_SUID,
+                    private: true,
+                },
+            )?;
             attach(node.as_fd(), target.as_fd())?;
         }
         // Not recursively: the nodes themselves must stay writable.
         change_one(dev.as_fd(), READ_ONLY)
     }
 
-    fn overlay(&self, index: usize, path: &AbsolutePath, store: &OverlayStore) -> Result<(), Errno> {
+    fn overlay(
+        &self,
+        index: usize,
+        path: &AbsolutePath,
+        store: &OverlayStore,
+    ) -> Result<(), Errno> {
         let scratch = self.scratch.as_ref().ok_or(Errno::BADF)?.as_fd();
         let target = find(path)?;
         let mode = Mode::from(fstat(&target)?.st_mode & 0o7777);
         let room = format!("layer-{index}");
         mkdirat(scratch, &room, Mode::from(0o700))?;
-        let room = openat(scratch, &room, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let room = openat(
+            scratch,
+            &room,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
         let room = match store {
             OverlayStore::Session => room,
             OverlayStore::Directory(_) => {
                 let tree = self.kept(index)?;
-                change_recursively(tree, c"", Change { set: TAMED, private: true })?;
+                change_recursively(
+                    tree,
+                    c"",
+                    Change {
+                        set: TAMED,
+                        private: true,
+                    },
+                )?;
                 attach(tree, room.as_fd())?;
                 tree.try_clone_to_owned().map_err(|_| Errno::MFILE)?
             }
@@ -181,15 +255,28 @@ impl Mounter {
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno),
             }
-            openat(&room, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+            openat(
+                &room,
+                name,
+                OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
         };
         let upper = part("upper", mode)?;
         let work = part("work", Mode::from(0o700))?;
 
         let overlay = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
         // Descriptors instead of paths: no separator has to be escaped, and nothing is resolved twice.
-        for (key, layer) in [("lowerdir", &target), ("upperdir", &upper), ("workdir", &work)] {
-            fsconfig_set_string(&overlay, key, format!("/proc/self/fd/{}", layer.as_raw_fd()))?;
+        for (key, layer) in [
+            ("lowerdir", &target),
+            ("upperdir", &upper),
+            ("workdir", &work),
+        ] {
+            fsconfig_set_string(
+                &overlay,
+                key,
+                format!("/proc/self/fd/{}", layer.as_raw_fd()),
+            )?;
         }
         fsconfig_set_flag(&overlay, "userxattr")?;
         fsconfig_create(&overlay)?;
@@ -256,7 +343,12 @@ const BLANK_FILE: &CStr = c"blank-file";
 fn make_scratch() -> Result<OwnedFd, Errno> {
     let scratch = private_directory(0o700)?;
     mkdirat(&scratch, BLANK_DIRECTORY, Mode::empty())?;
-    openat(&scratch, BLANK_FILE, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    openat(
+        &scratch,
+        BLANK_FILE,
+        OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     // Copies of parts are only made of what is attached somewhere.
     attach(scratch.as_fd(), find_constant("/dev")?.as_fd())?;
     Ok(scratch)
@@ -267,15 +359,33 @@ fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<
         MaskKind::Directory => BLANK_DIRECTORY,
         MaskKind::File => BLANK_FILE,
     };
-    let copy = open_tree(scratch, blank, OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
-    change_recursively(copy.as_fd(), c"", Change { set: TAMED | READ_ONLY, private: true })?;
+    let copy = open_tree(
+        scratch,
+        blank,
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC,
+    )?;
+    change_recursively(
+        copy.as_fd(),
+        c"",
+        Change {
+            set: TAMED | READ_ONLY,
+            private: true,
+        },
+    )?;
     attach(copy.as_fd(), find(path)?.as_fd())
 }
 
 fn mount_on_itself(path: &AbsolutePath, more: u64) -> Result<(), Errno> {
     let target = find(path)?;
     let copy = copy_tree(target.as_fd())?;
-    change_recursively(copy.as_fd(), c"", Change { set: TAMED | more, private: true })?;
+    change_recursively(
+        copy.as_fd(),
+        c"",
+        Change {
+            set: TAMED | more,
+            private: true,
+        },
+    )?;
     attach(copy.as_fd(), target.as_fd())
 }
 
@@ -301,8 +411,18 @@ fn make_mount_point(path: &AbsolutePath, directory: bool) -> Result<OwnedFd, Err
     if directory {
         return enter_or_make(&at, Path::new(name));
     }
-    openat(&at, name, OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC, Mode::from(0o600))?;
-    openat(&at, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+    openat(
+        &at,
+        name,
+        OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::from(0o600),
+    )?;
+    openat(
+        &at,
+        name,
+        OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
 }
 
 fn enter_or_make(at: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {

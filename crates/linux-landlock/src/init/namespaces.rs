@@ -29,7 +29,8 @@ pub(super) fn flags(plan: &Plan) -> libc::c_int {
 ///
 /// The map is the identity, not root: a mapped root would regain capabilities at exec.
 pub(super) fn enter(uid: u32, gid: u32) -> Result<(), Failed> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).during(Step::Namespaces)?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .during(Step::Namespaces)?;
     // The files below belong to root if the process is not dumpable, as after a change of user without an exec.
     rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable).during(Step::UserMap)?;
     write_once("/proc/self/setgroups", "deny").during(Step::UserMap)?;

@@ -3,8 +3,8 @@
 use rustix::io::Errno;
 use rustix::process::DumpableBehavior;
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
-    set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
+    clear_ambient_capability_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
 use super::{During, Failed};
@@ -43,7 +43,14 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
         Err(errno) => return Err(errno),
     }
     clear_ambient_capability_set()?;
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )?;
     let left = capabilities(None)?;
     if left.effective.is_empty() && left.permitted.is_empty() && left.inheritable.is_empty() {
         Ok(())

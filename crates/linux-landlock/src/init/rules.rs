@@ -13,20 +13,24 @@ use crate::sys::landlock::{add_path_rule, add_port_rule, create_ruleset};
 
 /// Builds a ruleset. A path that is gone gets no rule, which grants nothing.
 pub(crate) fn build(rules: &Ruleset) -> Result<OwnedFd, Failed> {
-    let ruleset = create_ruleset(rules.handled_fs, rules.handled_net, rules.scopes).during(Step::LandlockRules)?;
+    let ruleset = create_ruleset(rules.handled_fs, rules.handled_net, rules.scopes)
+        .during(Step::LandlockRules)?;
     for rule in &rules.paths {
         let at = match find(&rule.path) {
             Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS) => continue,
             found => found.during_at(Step::LandlockRules, &rule.path)?,
         };
-        let mode = fstat(&at).during_at(Step::LandlockRules, &rule.path)?.st_mode;
+        let mode = fstat(&at)
+            .during_at(Step::LandlockRules, &rule.path)?
+            .st_mode;
         let meaningful = match FileType::from_raw_mode(mode) {
             FileType::Directory => rules.handled_fs,
             _ => rules.handled_fs & FsRights::FILE,
         };
         let rights = rule.rights & meaningful;
         if rights != FsRights::default() {
-            add_path_rule(ruleset.as_fd(), at.as_fd(), rights).during_at(Step::LandlockRules, &rule.path)?;
+            add_path_rule(ruleset.as_fd(), at.as_fd(), rights)
+                .during_at(Step::LandlockRules, &rule.path)?;
         }
     }
     for rule in &rules.ports {

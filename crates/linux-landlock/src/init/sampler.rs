@@ -35,10 +35,17 @@ pub(super) struct Sampler {
 
 impl Sampler {
     pub(super) fn new(plan: &Plan) -> Self {
-        let sampled = |limit: u64, mechanism| (mechanism == LimitMechanism::Sampled).then_some(limit);
+        let sampled =
+            |limit: u64, mechanism| (mechanism == LimitMechanism::Sampled).then_some(limit);
         Self {
-            memory: plan.limits.memory.and_then(|(limit, by)| sampled(limit, by)),
-            pids: plan.limits.pids.and_then(|(limit, by)| sampled(u64::from(limit), by)),
+            memory: plan
+                .limits
+                .memory
+                .and_then(|(limit, by)| sampled(limit, by)),
+            pids: plan
+                .limits
+                .pids
+                .and_then(|(limit, by)| sampled(u64::from(limit), by)),
             tier: plan.tier,
             page: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
             memory_places: match plan.tier {
@@ -74,14 +81,21 @@ impl Sampler {
         let Ok(text) = fs::read_to_string(format!("/proc/{pid}/statm")) else {
             return 0;
         };
-        let mut fields = text.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>().unwrap_or(0));
+        let mut fields = text
+            .split_ascii_whitespace()
+            .skip(1)
+            .map(|field| field.parse::<u64>().unwrap_or(0));
         let (resident, shared) = (fields.next().unwrap_or(0), fields.next().unwrap_or(0));
         resident.saturating_sub(shared).saturating_mul(self.page)
     }
 
     fn memory_files(&self) -> u64 {
         let used = |path: &&str| {
-            statvfs(*path).map_or(0, |stat| stat.f_blocks.saturating_sub(stat.f_bfree).saturating_mul(stat.f_frsize))
+            statvfs(*path).map_or(0, |stat| {
+                stat.f_blocks
+                    .saturating_sub(stat.f_bfree)
+                    .saturating_mul(stat.f_frsize)
+            })
         };
         self.memory_places.iter().map(used).sum()
     }
@@ -90,7 +104,9 @@ impl Sampler {
     pub(super) fn end_everything(&self) {
         match self.tier {
             Tier::Full => kill_everybody_else(),
-            Tier::Landlock => super::subreaper::descendants().into_iter().for_each(kill_process),
+            Tier::Landlock => super::subreaper::descendants()
+                .into_iter()
+                .for_each(kill_process),
         }
     }
 }

@@ -17,7 +17,10 @@ use crate::sys::signals::{next_signal, signal_descriptor};
 use crate::wire::{CommandRequest, Ended, Record, Request, Wire};
 
 /// How often init measures, where it has to.
-const SAMPLE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const SAMPLE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
 
 /// A session that is set up.
 pub(crate) struct Session {
@@ -79,18 +82,27 @@ impl Session {
     fn answer(&mut self, frame: &[u8], descriptors: Vec<OwnedFd>) {
         match Request::from_bytes(frame) {
             Ok(Request::Command(request)) => {
-                let Ok([stdin, stdout, stderr, status]) = <[OwnedFd; 4]>::try_from(descriptors) else {
+                let Ok([stdin, stdout, stderr, status]) = <[OwnedFd; 4]>::try_from(descriptors)
+                else {
                     return;
                 };
                 let id = request.id;
                 match self.start(request, [stdin, stdout, stderr], &status) {
                     Ok(pid) => {
                         tell(&status, Record::Started { pid });
-                        self.running.push(Running { id, pid, status, over: None });
+                        self.running.push(Running {
+                            id,
+                            pid,
+                            status,
+                            over: None,
+                        });
                     }
                     Err(failed) => tell(
                         &status,
-                        Record::Failed { step: failed.step, errno: failed.errno.raw_os_error() },
+                        Record::Failed {
+                            step: failed.step,
+                            errno: failed.errno.raw_os_error(),
+                        },
                     ),
                 }
             }
@@ -104,16 +116,26 @@ impl Session {
         }
     }
 
-    fn start(&self, request: CommandRequest, stdio: [OwnedFd; 3], status: &OwnedFd) -> Result<i32, Failed> {
+    fn start(
+        &self,
+        request: CommandRequest,
+        stdio: [OwnedFd; 3],
+        status: &OwnedFd,
+    ) -> Result<i32, Failed> {
         let prepared = PreparedExec::new(request, &self.environment)?;
         match process::fork().during(Step::Fork)? {
             Forked::Child => {
                 let [stdin, stdout, stderr] = &stdio;
-                let (step, errno) = self.setup.become_command(
-                    &prepared,
-                    [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+                let (step, errno) = self
+                    .setup
+                    .become_command(&prepared, [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()]);
+                tell(
+                    status,
+                    Record::Failed {
+                        step,
+                        errno: errno.raw_os_error(),
+                    },
                 );
-                tell(status, Record::Failed { step, errno: errno.raw_os_error() });
                 process::exit_now(127)
             }
             Forked::Parent(pid) => Ok(pid),

@@ -51,11 +51,18 @@ pub(super) fn sweep() {
 
 /// Every process below this one.
 pub(super) fn descendants() -> Vec<i32> {
-    let parents: Vec<(i32, i32)> = all_processes().filter_map(|pid| Some((pid, parent_of(pid)?))).collect();
+    let parents: Vec<(i32, i32)> = all_processes()
+        .filter_map(|pid| Some((pid, parent_of(pid)?)))
+        .collect();
     let mut found = vec![rustix::process::getpid().as_raw_nonzero().get()];
     let mut next = 0;
     while let Some(parent) = found.get(next).copied() {
-        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        found.extend(
+            parents
+                .iter()
+                .filter(|(_, of)| *of == parent)
+                .map(|(pid, _)| *pid),
+        );
         next += 1;
     }
     found.split_off(1)

@@ -26,7 +26,13 @@ pub struct Child {
 
 impl Child {
     pub(super) const fn new(connection: Arc<Connection>, id: u32, status: OwnedFd) -> Self {
-        Self { connection, id, status, pid: None, partial: Vec::new() }
+        Self {
+            connection,
+            id,
+            status,
+            pid: None,
+            partial: Vec::new(),
+        }
     }
 
     /// Waits until the command has a process, and gives its id in the session's pid namespace.
@@ -62,7 +68,13 @@ impl Child {
     /// # Errors
     /// The session ended.
     pub fn signal(&self, signal: i32) -> Result<(), LaunchError> {
-        self.connection.send(&Request::Signal { id: self.id, signal }, &[])
+        self.connection.send(
+            &Request::Signal {
+                id: self.id,
+                signal,
+            },
+            &[],
+        )
     }
 
     fn next(&mut self) -> Result<Record, LaunchError> {
@@ -74,7 +86,9 @@ impl Child {
                 return Record::from_array(&record).map_err(|_| LaunchError::SessionLost);
             }
             match retry(|| rustix::io::read(&self.status, &mut record)) {
-                Ok(0) | Err(Errno::PIPE | Errno::CONNRESET) => return Err(LaunchError::SessionLost),
+                Ok(0) | Err(Errno::PIPE | Errno::CONNRESET) => {
+                    return Err(LaunchError::SessionLost);
+                }
                 Ok(read) => self.partial.extend(record.get(..read).unwrap_or_default()),
                 Err(errno) => return Err(errno.into()),
             }

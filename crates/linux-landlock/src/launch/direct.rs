@@ -56,13 +56,20 @@ impl DirectLauncher {
         let thread = std::thread::Builder::new()
             .name("palisade-launcher".to_owned())
             .spawn(move || serve(&setup, &stack, &inbox))?;
-        Ok(Self { orders: Some(orders), thread: Some(thread), has_landlock: plan.landlock.is_some() })
+        Ok(Self {
+            orders: Some(orders),
+            thread: Some(thread),
+            has_landlock: plan.landlock.is_some(),
+        })
     }
 
     /// The report of a plan, less what only a helper provides.
     pub fn enforcement(of_plan: Enforcement) -> Enforcement {
         let why = "nobody ends the tree of a direct launch";
-        of_plan.with(Guarantee::TreeKill, Measure::missing(why).cured_by("launch through a session"))
+        of_plan.with(
+            Guarantee::TreeKill,
+            Measure::missing(why).cured_by("launch through a session"),
+        )
     }
 
     /// Starts a command and waits until its program runs.
@@ -74,13 +81,18 @@ impl DirectLauncher {
         let request = CommandRequest {
             id: 0,
             argv: command.argv.clone(),
-            env: command.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            env: command
+                .env
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             cwd: command.cwd.clone().into_os_string(),
             terminal: command.terminal,
             narrower_rules: command.narrower_rules.clone(),
             narrower_filter: command.narrower_filter.clone(),
         };
-        let prepared = PreparedExec::new(request, &[]).map_err(|failed| LaunchError::from(failed.to_wire()))?;
+        let prepared = PreparedExec::new(request, &[])
+            .map_err(|failed| LaunchError::from(failed.to_wire()))?;
         // Above 2, so that giving one of them its place does not overwrite another.
         let [stdin, stdout, stderr] = stdio.descriptors();
         let stdio = [
@@ -89,7 +101,11 @@ impl DirectLauncher {
             fcntl_dupfd_cloexec(stderr, 3)?,
         ];
         let (answer, answers) = channel();
-        let order = Order { command: prepared, stdio, answer };
+        let order = Order {
+            command: prepared,
+            stdio,
+            answer,
+        };
         let orders = self.orders.as_ref().ok_or(LaunchError::SessionLost)?;
         orders.send(order).map_err(|_| LaunchError::SessionLost)?;
         let pid = answers.recv().map_err(|_| LaunchError::SessionLost)??;
@@ -107,7 +123,12 @@ impl Drop for DirectLauncher {
 }
 
 fn serve(setup: &ChildSetup, stack: &GuardedStack, inbox: &Receiver<Order>) {
-    while let Ok(Order { command, stdio, answer }) = inbox.recv() {
+    while let Ok(Order {
+        command,
+        stdio,
+        answer,
+    }) = inbox.recv()
+    {
         // If nobody waits for the answer, the child runs all the same: it was asked for.
         let _ = answer.send(launch(setup, stack, &command, &stdio));
     }
@@ -123,11 +144,15 @@ fn launch(
     let child = || {
         reset_handlers();
         let (step, errno) = setup.become_command(command, stdio.each_ref().map(AsFd::as_fd));
-        let record = Record::Failed { step, errno: errno.raw_os_error() };
+        let record = Record::Failed {
+            step,
+            errno: errno.raw_os_error(),
+        };
         let _ = rustix::io::write(&theirs, &record.to_array());
         exit_now(127)
     };
-    let pid = vfork(stack, &child).map_err(|errno| LaunchError::step(Step::Fork, errno.raw_os_error()))?;
+    let pid = vfork(stack, &child)
+        .map_err(|errno| LaunchError::step(Step::Fork, errno.raw_os_error()))?;
     drop(theirs);
     let mut record = [0; STATUS_RECORD];
     match retry(|| rustix::io::read(&failures, &mut record)) {
@@ -171,7 +196,10 @@ impl DirectChild {
         }
         let reaped = reap_this(self.pid).ok_or(LaunchError::SessionLost)?;
         let usage = Usage::from_kernel(reaped.usage);
-        Ok(*self.exit.insert(Exit { cause: ExitCause::from_status(reaped.status), usage }))
+        Ok(*self.exit.insert(Exit {
+            cause: ExitCause::from_status(reaped.status),
+            usage,
+        }))
     }
 
     /// Sends a signal to the command's process group.

@@ -48,12 +48,17 @@ pub enum LaunchError {
 }
 
 fn at(path: Option<&PathBuf>) -> String {
-    path.map(|path| format!(" at {}", path.display())).unwrap_or_default()
+    path.map(|path| format!(" at {}", path.display()))
+        .unwrap_or_default()
 }
 
 impl LaunchError {
     pub(crate) fn step(step: Step, errno: i32) -> Self {
-        Self::Step { step, path: None, source: io::Error::from_raw_os_error(errno) }
+        Self::Step {
+            step,
+            path: None,
+            source: io::Error::from_raw_os_error(errno),
+        }
     }
 
     /// What refused, and what would help; `None` if the message says it all.

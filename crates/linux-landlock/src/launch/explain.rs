@@ -29,12 +29,17 @@ impl fmt::Display for Explanation {
 
 impl Explanation {
     fn new(layer: &str, cure: &str) -> Self {
-        Self { layer: layer.to_owned(), cure: Some(cure.to_owned()) }
+        Self {
+            layer: layer.to_owned(),
+            cure: Some(cure.to_owned()),
+        }
     }
 
     pub(super) fn of(step: Step, errno: i32) -> Option<Self> {
         Self::from_facts(step, Errno::from_raw_os_error(errno), &|path| {
-            fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+            fs::read_to_string(path)
+                .ok()
+                .map(|text| text.trim().to_owned())
         })
     }
 
@@ -42,10 +47,14 @@ impl Explanation {
     fn from_facts(step: Step, errno: Errno, read: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |path: &str, value: &str| read(path).as_deref() == Some(value);
         let filtered = read("/proc/self/status").is_some_and(|status| {
-            status.lines().any(|line| line.split_ascii_whitespace().eq(["Seccomp:", "2"]))
+            status
+                .lines()
+                .any(|line| line.split_ascii_whitespace().eq(["Seccomp:", "2"]))
         });
         match (step, errno) {
-            (Step::Namespaces, Errno::NOSPC | Errno::USERS) if is("/proc/sys/user/max_user_namespaces", "0") => {
+            (Step::Namespaces, Errno::NOSPC | Errno::USERS)
+                if is("/proc/sys/user/max_user_namespaces", "0") =>
+            {
                 Some(Self::new(
                     "user namespaces are switched off (user.max_user_namespaces = 0)",
                     "raise it: sysctl user.max_user_namespaces=15000",
@@ -55,10 +64,14 @@ impl Explanation {
                 "too many namespaces, or too deeply nested",
                 "end other sandboxes, or run this one outside of them",
             )),
-            (Step::Namespaces, Errno::PERM) if is("/proc/sys/kernel/unprivileged_userns_clone", "0") => Some(Self::new(
-                "unprivileged user namespaces are switched off (kernel.unprivileged_userns_clone = 0)",
-                "switch them on: sysctl kernel.unprivileged_userns_clone=1",
-            )),
+            (Step::Namespaces, Errno::PERM)
+                if is("/proc/sys/kernel/unprivileged_userns_clone", "0") =>
+            {
+                Some(Self::new(
+                    "unprivileged user namespaces are switched off (kernel.unprivileged_userns_clone = 0)",
+                    "switch them on: sysctl kernel.unprivileged_userns_clone=1",
+                ))
+            }
             (Step::Namespaces, Errno::PERM | Errno::NOSYS) if filtered => Some(Self::new(
                 "an outer system-call filter refuses namespaces: a container's profile, or another sandbox",
                 "let the outer sandbox allow them, or accept the losses of the landlock tier by name",
@@ -69,7 +82,10 @@ impl Explanation {
             )),
             (step, Errno::PERM | Errno::ACCESS)
                 if step.needs_namespaces()
-                    && is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") =>
+                    && is(
+                        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+                        "1",
+                    ) =>
             {
                 Some(Self::new(
                     "AppArmor lets unprivileged programs make user namespaces and denies them everything inside",
@@ -84,7 +100,10 @@ impl Explanation {
                 "16 Landlock layers are in force already: sandboxes are nested too deeply",
                 "run this one outside of the others",
             )),
-            (Step::KeepTree | Step::AttachTree | Step::Pin | Step::Protect | Step::Mask, Errno::LOOP) => Some(Self::new(
+            (
+                Step::KeepTree | Step::AttachTree | Step::Pin | Step::Protect | Step::Mask,
+                Errno::LOOP,
+            ) => Some(Self::new(
                 "a symbolic link has appeared on the way to the path since the policy was resolved",
                 "name the path without links, and try again",
             )),
@@ -103,20 +122,32 @@ mod tests {
 
     fn explain(step: Step, errno: Errno, files: &[(&str, &str)]) -> String {
         let read = |path: &str| {
-            files.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned())
+            files
+                .iter()
+                .find(|(known, _)| *known == path)
+                .map(|(_, text)| (*text).to_owned())
         };
-        Explanation::from_facts(step, errno, &read).map_or_else(String::new, |explanation| explanation.to_string())
+        Explanation::from_facts(step, errno, &read)
+            .map_or_else(String::new, |explanation| explanation.to_string())
     }
 
     #[test]
     fn the_layer_that_refuses_is_named() {
-        let apparmor = [("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")];
+        let apparmor = [(
+            "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+        )];
         assert!(explain(Step::UserMap, Errno::PERM, &apparmor).contains("AppArmor profile"));
         assert!(explain(Step::ReadOnlyRoot, Errno::ACCESS, &apparmor).contains("AppArmor profile"));
         let container = [("/proc/self/status", "Name:\tx\nSeccomp:\t2\n")];
-        assert!(explain(Step::Namespaces, Errno::PERM, &container).contains("outer system-call filter"));
+        assert!(
+            explain(Step::Namespaces, Errno::PERM, &container).contains("outer system-call filter")
+        );
         let debian = [("/proc/sys/kernel/unprivileged_userns_clone", "0")];
-        assert!(explain(Step::Namespaces, Errno::PERM, &debian).contains("kernel.unprivileged_userns_clone=1"));
+        assert!(
+            explain(Step::Namespaces, Errno::PERM, &debian)
+                .contains("kernel.unprivileged_userns_clone=1")
+        );
         let off = [("/proc/sys/user/max_user_namespaces", "0")];
         assert!(explain(Step::Namespaces, Errno::NOSPC, &off).contains("max_user_namespaces"));
         assert!(explain(Step::Proc, Errno::PERM, &[]).contains("/proc"));

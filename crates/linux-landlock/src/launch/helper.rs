@@ -21,7 +21,9 @@ pub struct Helper {
 impl Helper {
     /// The program at this path. It is started with an empty environment.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        Self {
+            program: program.into(),
+        }
     }
 
     /// The program that is running now, which calls [`dispatch`](crate::dispatch) first in its `main`.
@@ -47,6 +49,9 @@ impl Helper {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|source: io::Error| LaunchError::Helper { program: self.program.clone(), source })
+            .map_err(|source: io::Error| LaunchError::Helper {
+                program: self.program.clone(),
+                source,
+            })
     }
 }

@@ -38,7 +38,10 @@ pub struct Command {
 
 impl Command {
     /// A command in a directory, with an empty environment.
-    pub fn new<A: Into<OsString>>(argv: impl IntoIterator<Item = A>, cwd: impl Into<PathBuf>) -> Self {
+    pub fn new<A: Into<OsString>>(
+        argv: impl IntoIterator<Item = A>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
             env: Environment::new(),
@@ -88,14 +91,23 @@ pub struct Session {
 pub(super) struct Connection(Mutex<Channel>);
 
 impl Connection {
-    pub(super) fn send(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> Result<(), LaunchError> {
+    pub(super) fn send(
+        &self,
+        request: &Request,
+        descriptors: &[BorrowedFd<'_>],
+    ) -> Result<(), LaunchError> {
         // A frame that a panicking thread left half sent ends the session at the other side, which is safe.
         let channel = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        channel.send(&request.to_bytes(), descriptors).map_err(|_| LaunchError::SessionLost)
+        channel
+            .send(&request.to_bytes(), descriptors)
+            .map_err(|_| LaunchError::SessionLost)
     }
 
     fn finish(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).finish();
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .finish();
     }
 }
 
@@ -116,8 +128,14 @@ impl Session {
             next_id: AtomicU32::new(1),
         };
         let (reply, descriptors) = {
-            let channel = session.connection.0.lock().unwrap_or_else(PoisonError::into_inner);
-            channel.send(&plan.to_bytes(), &[]).map_err(|_| LaunchError::SessionLost)?;
+            let channel = session
+                .connection
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            channel
+                .send(&plan.to_bytes(), &[])
+                .map_err(|_| LaunchError::SessionLost)?;
             channel.receive()?.ok_or(LaunchError::SessionLost)?
         };
         let reply = SetupReply::from_bytes(&reply).map_err(|_| LaunchError::SessionLost)?;
@@ -140,7 +158,11 @@ impl Session {
         let request = Request::Command(CommandRequest {
             id,
             argv: command.argv.clone(),
-            env: command.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            env: command
+                .env
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
             cwd: command.cwd.clone().into_os_string(),
             terminal: command.terminal,
             narrower_rules: command.narrower_rules.clone(),
@@ -148,7 +170,8 @@ impl Session {
         });
         let [stdin, stdout, stderr] = stdio.descriptors();
         let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
-        self.connection.send(&request, &[stdin, stdout, stderr, theirs_borrowed])?;
+        self.connection
+            .send(&request, &[stdin, stdout, stderr, theirs_borrowed])?;
         Ok(Child::new(Arc::clone(&self.connection), id, status))
     }
 

@@ -19,7 +19,9 @@ impl Stdio {
     /// started, because a command could reach beyond the sandbox through it.
     #[must_use]
     pub const fn new(stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> Self {
-        Self { descriptors: [stdin, stdout, stderr] }
+        Self {
+            descriptors: [stdin, stdout, stderr],
+        }
     }
 
     /// `/dev/null`, three times.

@@ -32,7 +32,11 @@ const RULE_NET_PORT: libc::c_int = 2;
 
 /// Makes a ruleset. Kernels refuse an attribute that is longer than they know unless the rest is zero, so the
 /// attribute is as short as its content allows.
-pub(crate) fn create_ruleset(fs: FsRights, net: NetRights, scopes: Scopes) -> Result<OwnedFd, Errno> {
+pub(crate) fn create_ruleset(
+    fs: FsRights,
+    net: NetRights,
+    scopes: Scopes,
+) -> Result<OwnedFd, Errno> {
     let attr = RulesetAttr {
         handled_access_fs: fs.bits(),
         handled_access_net: net.bits(),
@@ -44,14 +48,25 @@ pub(crate) fn create_ruleset(fs: FsRights, net: NetRights, scopes: Scopes) -> Re
         _ => 24,
     };
     // SAFETY: the attribute outlives the call, and `size` does not exceed it.
-    let fd = check(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attr, size, 0_u32) })?;
+    let fd = check(unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            &raw const attr,
+            size,
+            0_u32,
+        )
+    })?;
     let fd = libc::c_int::try_from(fd).map_err(|_| Errno::BADF)?;
     // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Grants rights on what a descriptor stands for and everything below it.
-pub(crate) fn add_path_rule(ruleset: BorrowedFd<'_>, at: BorrowedFd<'_>, rights: FsRights) -> Result<(), Errno> {
+pub(crate) fn add_path_rule(
+    ruleset: BorrowedFd<'_>,
+    at: BorrowedFd<'_>,
+    rights: FsRights,
+) -> Result<(), Errno> {
     let attr = PathBeneathAttr {
         allowed_access: rights.bits(),
         parent_fd: at.as_raw_fd(),
@@ -70,7 +85,11 @@ pub(crate) fn add_path_rule(ruleset: BorrowedFd<'_>, at: BorrowedFd<'_>, rights:
 }
 
 /// Grants rights on a TCP port.
-pub(crate) fn add_port_rule(ruleset: BorrowedFd<'_>, port: u16, rights: NetRights) -> Result<(), Errno> {
+pub(crate) fn add_port_rule(
+    ruleset: BorrowedFd<'_>,
+    port: u16,
+    rights: NetRights,
+) -> Result<(), Errno> {
     let attr = NetPortAttr {
         allowed_access: rights.bits(),
         port: u64::from(port),
@@ -91,5 +110,6 @@ pub(crate) fn add_port_rule(ruleset: BorrowedFd<'_>, port: u16, rights: NetRight
 /// Puts the calling thread into the domain of a ruleset, for good.
 pub(crate) fn restrict_self(ruleset: BorrowedFd<'_>) -> Result<(), Errno> {
     // SAFETY: no memory is passed.
-    check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0_u32) }).map(drop)
+    check(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0_u32) })
+        .map(drop)
 }

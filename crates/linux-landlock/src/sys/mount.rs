@@ -30,23 +30,45 @@ struct MountAttr {
 }
 
 /// Changes the mount at a path below a descriptor and every mount below it; an empty path means the descriptor's own.
-pub(crate) fn change_recursively(at: BorrowedFd<'_>, path: &CStr, change: Change) -> Result<(), Errno> {
+pub(crate) fn change_recursively(
+    at: BorrowedFd<'_>,
+    path: &CStr,
+    change: Change,
+) -> Result<(), Errno> {
     mount_setattr(at, path, libc::AT_RECURSIVE, change)
 }
 
 /// Changes the descriptor's own mount and no other.
 pub(crate) fn change_one(at: BorrowedFd<'_>, set: u64) -> Result<(), Errno> {
-    mount_setattr(at, c"", 0, Change { set, private: false })
+    mount_setattr(
+        at,
+        c"",
+        0,
+        Change {
+            set,
+            private: false,
+        },
+    )
 }
 
-fn mount_setattr(at: BorrowedFd<'_>, path: &CStr, flags: libc::c_int, change: Change) -> Result<(), Errno> {
+fn mount_setattr(
+    at: BorrowedFd<'_>,
+    path: &CStr,
+    flags: libc::c_int,
+    change: Change,
+) -> Result<(), Errno> {
     let attr = MountAttr {
         attr_set: change.set,
         attr_clr: 0,
         propagation: if change.private { libc::MS_PRIVATE } else { 0 },
         userns_fd: 0,
     };
-    let flags = flags | if path.is_empty() { libc::AT_EMPTY_PATH } else { 0 };
+    let flags = flags
+        | if path.is_empty() {
+            libc::AT_EMPTY_PATH
+        } else {
+            0
+        };
     // SAFETY: path and attribute outlive the call, and the size is the attribute's.
     check(unsafe {
         libc::syscall(

@@ -10,7 +10,12 @@ use super::check;
 
 /// Sets `lo` up; its addresses come with it.
 pub(crate) fn loopback_up() -> Result<(), Errno> {
-    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    let socket = socket_with(
+        AddressFamily::INET,
+        SocketType::DGRAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
     // SAFETY: an all-zero request is a valid one.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     for (slot, byte) in request.ifr_name.iter_mut().zip(b"lo\0") {

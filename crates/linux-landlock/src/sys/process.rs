@@ -21,7 +21,9 @@ pub(crate) fn fork() -> Result<Forked, Errno> {
     // SAFETY: the callers are the helper's own processes, which have one thread.
     match check(libc::c_long::from(unsafe { libc::fork() }))? {
         0 => Ok(Forked::Child),
-        pid => i32::try_from(pid).map(Forked::Parent).map_err(|_| Errno::SRCH),
+        pid => i32::try_from(pid)
+            .map(Forked::Parent)
+            .map_err(|_| Errno::SRCH),
     }
 }
 
@@ -41,7 +43,9 @@ pub(crate) fn fork_into(namespaces: libc::c_int) -> Result<Forked, Errno> {
     })?;
     match pid {
         0 => Ok(Forked::Child),
-        pid => i32::try_from(pid).map(Forked::Parent).map_err(|_| Errno::SRCH),
+        pid => i32::try_from(pid)
+            .map(Forked::Parent)
+            .map_err(|_| Errno::SRCH),
     }
 }
 
@@ -55,7 +59,15 @@ pub(crate) fn exit_now(code: i32) -> ! {
 pub(crate) fn close_on_exec_from(first: u32) -> Result<(), Errno> {
     const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
     // SAFETY: no memory is passed; nothing is closed now.
-    check(unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, CLOSE_RANGE_CLOEXEC) }).map(drop)
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            first,
+            libc::c_uint::MAX,
+            CLOSE_RANGE_CLOEXEC,
+        )
+    })
+    .map(drop)
 }
 
 /// Closes every descriptor from `first` to `last`.
@@ -73,6 +85,9 @@ pub(crate) struct ExecStrings {
     _owned: Vec<CString>,
 }
 
+// SAFETY: the pointers lead into strings that the value owns and never changes.
+unsafe impl Send for ExecStrings {}
+
 impl ExecStrings {
     pub(crate) fn new(strings: Vec<CString>) -> Self {
         let pointers = strings
@@ -80,14 +95,23 @@ impl ExecStrings {
             .map(|string| string.as_ptr())
             .chain([ptr::null()])
             .collect();
-        Self { pointers, _owned: strings }
+        Self {
+            pointers,
+            _owned: strings,
+        }
     }
 }
 
 /// Starts a program in place of this process; returns only if that fails.
 pub(crate) fn exec(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> Errno {
     // SAFETY: program and both arrays are terminated and outlive the call.
-    unsafe { libc::execve(program.as_ptr(), argv.pointers.as_ptr(), env.pointers.as_ptr()) };
+    unsafe {
+        libc::execve(
+            program.as_ptr(),
+            argv.pointers.as_ptr(),
+            env.pointers.as_ptr(),
+        )
+    };
     super::last_error()
 }
 
@@ -123,7 +147,9 @@ impl GuardedStack {
         }
         let stack = Self { base, length };
         // SAFETY: the first page of our own mapping.
-        check(libc::c_long::from(unsafe { libc::mprotect(base, page, libc::PROT_NONE) }))?;
+        check(libc::c_long::from(unsafe {
+            libc::mprotect(base, page, libc::PROT_NONE)
+        }))?;
         Ok(stack)
     }
 
@@ -152,7 +178,8 @@ pub(crate) fn vfork<F: Fn()>(stack: &GuardedStack, child: &F) -> Result<i32, Err
     }
     // A handler must not run in the child, where it would act on the caller's memory.
     // SAFETY: all-zero sets are valid storage.
-    let (mut all, mut old): (libc::sigset_t, libc::sigset_t) = unsafe { (mem::zeroed(), mem::zeroed()) };
+    let (mut all, mut old): (libc::sigset_t, libc::sigset_t) =
+        unsafe { (mem::zeroed(), mem::zeroed()) };
     // SAFETY: both sets are ours.
     check(libc::c_long::from(unsafe {
         libc::sigfillset(&raw mut all);

@@ -38,7 +38,11 @@ fn reap(which: i32, options: libc::c_int) -> Option<Reaped> {
         if pid == -1 && super::last_error() == rustix::io::Errno::INTR {
             continue;
         }
-        return (pid > 0).then(|| Reaped { pid, status, usage: Usage::from(&usage) });
+        return (pid > 0).then(|| Reaped {
+            pid,
+            status,
+            usage: Usage::from(&usage),
+        });
     }
 }
 

@@ -17,7 +17,15 @@ pub(crate) fn install(filter: &[Instruction]) -> Result<(), Errno> {
         filter: filter.as_ptr().cast_mut().cast(),
     };
     // SAFETY: program and instructions outlive the call.
-    check(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, 0_u32, &raw const program) }).map(drop)
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            SET_MODE_FILTER,
+            0_u32,
+            &raw const program,
+        )
+    })
+    .map(drop)
 }
 
 #[cfg(test)]
@@ -29,9 +37,18 @@ mod tests {
     fn an_instruction_is_what_the_kernel_reads() {
         assert_eq!(size_of::<Instruction>(), size_of::<libc::sock_filter>());
         assert_eq!(align_of::<Instruction>(), align_of::<libc::sock_filter>());
-        assert_eq!(offset_of!(Instruction, code), offset_of!(libc::sock_filter, code));
-        assert_eq!(offset_of!(Instruction, jt), offset_of!(libc::sock_filter, jt));
-        assert_eq!(offset_of!(Instruction, jf), offset_of!(libc::sock_filter, jf));
+        assert_eq!(
+            offset_of!(Instruction, code),
+            offset_of!(libc::sock_filter, code)
+        );
+        assert_eq!(
+            offset_of!(Instruction, jt),
+            offset_of!(libc::sock_filter, jt)
+        );
+        assert_eq!(
+            offset_of!(Instruction, jf),
+            offset_of!(libc::sock_filter, jf)
+        );
         assert_eq!(offset_of!(Instruction, k), offset_of!(libc::sock_filter, k));
     }
 }

@@ -16,7 +16,9 @@ pub(crate) fn signal_descriptor(signals: &[i32]) -> Result<OwnedFd, Errno> {
     unsafe { libc::sigemptyset(&raw mut set) };
     for signal in signals {
         // SAFETY: the set is initialised; a bad number is refused.
-        check(libc::c_long::from(unsafe { libc::sigaddset(&raw mut set, *signal) }))?;
+        check(libc::c_long::from(unsafe {
+            libc::sigaddset(&raw mut set, *signal)
+        }))?;
     }
     // SAFETY: the set is initialised, and the old mask is not asked for.
     check(libc::c_long::from(unsafe {

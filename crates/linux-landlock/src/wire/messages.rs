@@ -13,10 +13,7 @@ pub(crate) enum Request {
     /// Start a command. With it travel four descriptors: 0, 1, 2 and where its status is reported.
     Command(CommandRequest),
     /// Send a signal to the process group of a command.
-    Signal {
-        id: u32,
-        signal: i32,
-    },
+    Signal { id: u32, signal: i32 },
 }
 
 /// A command to start.
@@ -34,7 +31,15 @@ pub(crate) struct CommandRequest {
     pub(crate) narrower_filter: Option<Filter>,
 }
 
-wire_struct!(CommandRequest { id, argv, env, cwd, terminal, narrower_rules, narrower_filter });
+wire_struct!(CommandRequest {
+    id,
+    argv,
+    env,
+    cwd,
+    terminal,
+    narrower_rules,
+    narrower_filter
+});
 
 impl Wire for Request {
     fn put(&self, out: &mut Vec<u8>) {
@@ -54,7 +59,10 @@ impl Wire for Request {
     fn take(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         match u8::take(reader)? {
             0 => CommandRequest::take(reader).map(Self::Command),
-            1 => Ok(Self::Signal { id: Wire::take(reader)?, signal: Wire::take(reader)? }),
+            1 => Ok(Self::Signal {
+                id: Wire::take(reader)?,
+                signal: Wire::take(reader)?,
+            }),
             _ => Err(Malformed),
         }
     }
@@ -125,9 +133,20 @@ impl Record {
         let (tag, a, b, c, d, e) = match self {
             Self::Started { pid } => (1_u32, pid, 0, 0, 0, 0),
             Self::Failed { step, errno } => (2, i32::from(step.code()), errno, 0, 0, 0),
-            Self::Exited(Ended { status, limit, user_micros, system_micros, max_rss_kib }) => {
-                (3, status, limit.cast_signed(), user_micros, system_micros, max_rss_kib)
-            }
+            Self::Exited(Ended {
+                status,
+                limit,
+                user_micros,
+                system_micros,
+                max_rss_kib,
+            }) => (
+                3,
+                status,
+                limit.cast_signed(),
+                user_micros,
+                system_micros,
+                max_rss_kib,
+            ),
         };
         let mut record = [0; STATUS_RECORD];
         let parts: [&[u8]; 6] = [
@@ -149,11 +168,18 @@ impl Record {
         let tag = u32::take(&mut reader)?;
         let a = i32::take(&mut reader)?;
         let b = i32::take(&mut reader)?;
-        let (c, d, e) = (u64::take(&mut reader)?, u64::take(&mut reader)?, u64::take(&mut reader)?);
+        let (c, d, e) = (
+            u64::take(&mut reader)?,
+            u64::take(&mut reader)?,
+            u64::take(&mut reader)?,
+        );
         match tag {
             1 => Ok(Self::Started { pid: a }),
             2 => {
-                let step = u16::try_from(a).ok().and_then(Step::from_code).ok_or(Malformed)?;
+                let step = u16::try_from(a)
+                    .ok()
+                    .and_then(Step::from_code)
+                    .ok_or(Malformed)?;
                 Ok(Self::Failed { step, errno: b })
             }
             3 => Ok(Self::Exited(Ended {
@@ -174,10 +200,19 @@ mod tests {
 
     #[test]
     fn records_survive_the_pipe() {
-        let ended = Ended { status: 139, limit: 1, user_micros: 7, system_micros: u64::MAX, max_rss_kib: 3 };
+        let ended = Ended {
+            status: 139,
+            limit: 1,
+            user_micros: 7,
+            system_micros: u64::MAX,
+            max_rss_kib: 3,
+        };
         for record in [
             Record::Started { pid: 4 },
-            Record::Failed { step: Step::Canary, errno: 2 },
+            Record::Failed {
+                step: Step::Canary,
+                errno: 2,
+            },
             Record::Exited(ended),
         ] {
             assert_eq!(Record::from_array(&record.to_array()), Ok(record));

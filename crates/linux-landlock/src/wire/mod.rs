@@ -6,5 +6,5 @@ mod plan;
 
 pub(crate) use codec::{Malformed, Reader, Wire};
 pub(crate) use messages::{
-    CommandRequest, Ended, Failure, Record, Request, SetupReply, STATUS_RECORD,
+    CommandRequest, Ended, Failure, Record, Request, STATUS_RECORD, SetupReply,
 };

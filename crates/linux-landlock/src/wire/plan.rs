@@ -4,8 +4,8 @@ use palisade_policy::AbsolutePath;
 
 use super::codec::{Malformed, Reader, Wire, wire_struct};
 use crate::plan::{
-    Device, EnvValue, FsRights, GitOverlay, LimitMechanism, Limits, MaskKind, Mount, NetRights, NetworkNamespace,
-    OverlayStore, PathRule, Plan, PortRule, Ruleset, Scopes, Tier,
+    Device, EnvValue, FsRights, GitOverlay, LimitMechanism, Limits, MaskKind, Mount, NetRights,
+    NetworkNamespace, OverlayStore, PathRule, Plan, PortRule, Ruleset, Scopes, Tier,
 };
 use crate::seccomp::{Filter, Instruction};
 
@@ -34,14 +34,38 @@ wire_choice!(LimitMechanism: LimitMechanism::Rlimit, LimitMechanism::Cgroup, Lim
 wire_choice!(MaskKind: MaskKind::Directory, MaskKind::File);
 wire_choice!(Device: Device::Null, Device::Zero, Device::Full, Device::Random, Device::Urandom, Device::Tty);
 
-wire_struct!(Limits { cpu_seconds, file_size, pids, memory });
-wire_struct!(GitOverlay { common_dir, git_dir });
+wire_struct!(Limits {
+    cpu_seconds,
+    file_size,
+    pids,
+    memory
+});
+wire_struct!(GitOverlay {
+    common_dir,
+    git_dir
+});
 wire_struct!(PathRule { path, rights });
 wire_struct!(PortRule { port, rights });
-wire_struct!(Ruleset { handled_fs, handled_net, scopes, paths, ports });
+wire_struct!(Ruleset {
+    handled_fs,
+    handled_net,
+    scopes,
+    paths,
+    ports
+});
 wire_struct!(Instruction { code, jt, jf, k });
 wire_struct!(Plan {
-    tier, network, placeholders, mounts, landlock, filter, limits, environment, canaries, git, private_tmpdir,
+    tier,
+    network,
+    placeholders,
+    mounts,
+    landlock,
+    filter,
+    limits,
+    environment,
+    canaries,
+    git,
+    private_tmpdir,
 });
 
 impl Wire for FsRights {
@@ -113,7 +137,7 @@ impl Wire for OverlayStore {
     }
 
     fn take(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(match Option::<AbsolutePath>::take(reader)? {
+        Ok(match <Option<AbsolutePath> as Wire>::take(reader)? {
             None => Self::Session,
             Some(path) => Self::Directory(path),
         })
@@ -169,15 +193,38 @@ impl Wire for Mount {
 
     fn take(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         Ok(match u8::take(reader)? {
-            0 => Self::Tmpfs { at: Wire::take(reader)?, mode: Wire::take(reader)? },
-            1 => Self::Devices { devices: Wire::take(reader)? },
-            2 => Self::Keep { path: Wire::take(reader)?, writable: Wire::take(reader)? },
-            3 => Self::Link { at: Wire::take(reader)?, target: Wire::take(reader)? },
-            4 => Self::Pin { path: Wire::take(reader)? },
-            5 => Self::PinLink { path: Wire::take(reader)? },
-            6 => Self::Protect { path: Wire::take(reader)? },
-            7 => Self::Mask { path: Wire::take(reader)?, kind: Wire::take(reader)? },
-            8 => Self::Overlay { path: Wire::take(reader)?, store: Wire::take(reader)? },
+            0 => Self::Tmpfs {
+                at: Wire::take(reader)?,
+                mode: Wire::take(reader)?,
+            },
+            1 => Self::Devices {
+                devices: Wire::take(reader)?,
+            },
+            2 => Self::Keep {
+                path: Wire::take(reader)?,
+                writable: Wire::take(reader)?,
+            },
+            3 => Self::Link {
+                at: Wire::take(reader)?,
+                target: Wire::take(reader)?,
+            },
+            4 => Self::Pin {
+                path: Wire::take(reader)?,
+            },
+            5 => Self::PinLink {
+                path: Wire::take(reader)?,
+            },
+            6 => Self::Protect {
+                path: Wire::take(reader)?,
+            },
+            7 => Self::Mask {
+                path: Wire::take(reader)?,
+                kind: Wire::take(reader)?,
+            },
+            8 => Self::Overlay {
+                path: Wire::take(reader)?,
+                store: Wire::take(reader)?,
+            },
             _ => return Err(Malformed),
         })
     }
