@@ -24,4 +24,5 @@ mod survey;
 mod sys;
 
 pub use host::LinuxHost;
+pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};
