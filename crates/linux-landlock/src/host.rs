@@ -19,8 +19,32 @@ pub struct LinuxHost {
     pub namespaces: NamespaceSupport,
     /// Whether a control group for the session can be made, for each controller.
     pub cgroups: CgroupSupport,
+    /// Whether an overlay can be mounted: without one there is no private git directory and no private cache.
+    pub overlays: bool,
+    /// A directory of the host for what sessions write to the caches of tools, so that the next session finds it;
+    /// without one it ends with the session.
+    pub cache_store: Option<AbsolutePath>,
     /// What is at the paths that the policy names.
     pub places: Places,
+    /// What else was seen and is worth knowing: it ends up in every report.
+    pub notes: Vec<String>,
+}
+
+impl LinuxHost {
+    /// A host on which everything works and of whose files nothing is known: a start for emulated hosts.
+    #[must_use]
+    pub fn new(arch: Arch, landlock: LandlockSupport, namespaces: NamespaceSupport) -> Self {
+        Self {
+            arch,
+            landlock,
+            namespaces,
+            cgroups: CgroupSupport::default(),
+            overlays: true,
+            cache_store: None,
+            places: Places::default(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// What Landlock offers.
@@ -99,7 +123,8 @@ pub struct Places {
     pub entries: BTreeMap<AbsolutePath, Located>,
     /// What each glob of the policy matches now, by the text of the glob.
     pub globs: BTreeMap<String, Expansion>,
-    /// The entries of the directories above denied paths: what an allow-list must name in the landlock tier.
+    /// The entries of the directories above denied paths: what an allow-list must name in the landlock tier. Symbolic
+    /// links are left out, because a rule would open what they lead to.
     pub listings: BTreeMap<AbsolutePath, Vec<AbsolutePath>>,
     /// Sockets of the host that are bound to a path.
     pub sockets: Vec<AbsolutePath>,
@@ -121,6 +146,38 @@ pub struct Located {
     pub real: AbsolutePath,
     /// What is there.
     pub entry: Entry,
+    /// The links that were followed on the way, each where it really is.
+    pub links: Vec<AbsolutePath>,
+    /// How many directories directly above the path are missing too.
+    pub missing_above: usize,
+}
+
+impl Located {
+    /// Something at a path without any link above it.
+    #[must_use]
+    pub const fn new(real: AbsolutePath, entry: Entry) -> Self {
+        Self {
+            real,
+            entry,
+            links: Vec::new(),
+            missing_above: 0,
+        }
+    }
+
+    /// With the links that were followed on the way.
+    #[must_use]
+    pub fn through(self, links: Vec<AbsolutePath>) -> Self {
+        Self { links, ..self }
+    }
+
+    /// With this many directories missing directly above it.
+    #[must_use]
+    pub fn below_missing(self, missing_above: usize) -> Self {
+        Self {
+            missing_above,
+            ..self
+        }
+    }
 }
 
 /// What a glob matches now.
@@ -131,6 +188,14 @@ pub struct Expansion {
     pub matches: Vec<(AbsolutePath, Entry)>,
     /// Whether there were more than the survey looks at.
     pub truncated: bool,
+}
+
+impl Expansion {
+    /// These matches and no others.
+    #[must_use]
+    pub const fn new(matches: Vec<(AbsolutePath, Entry)>, truncated: bool) -> Self {
+        Self { matches, truncated }
+    }
 }
 
 /// A directory that holds sockets of the host.
@@ -145,6 +210,18 @@ pub struct SocketDir {
     pub network_files: Vec<AbsolutePath>,
 }
 
+impl SocketDir {
+    /// A directory in which nothing needs to stay visible.
+    #[must_use]
+    pub const fn new(path: AbsolutePath) -> Self {
+        Self {
+            path,
+            links: Vec::new(),
+            network_files: Vec::new(),
+        }
+    }
+}
+
 /// Where git keeps what belongs to a work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -153,6 +230,31 @@ pub struct GitDirs {
     pub git_dir: AbsolutePath,
     /// The directory that holds objects and refs.
     pub common_dir: AbsolutePath,
+    /// Whether the directories exist and belong to this work tree. A pointer that somebody planted leads elsewhere:
+    /// it is guarded all the same, but nothing is ever brought back to where it leads.
+    pub sound: bool,
+}
+
+impl GitDirs {
+    /// A git directory that belongs to its work tree, and what holds its objects and refs.
+    #[must_use]
+    pub const fn new(git_dir: AbsolutePath, common_dir: AbsolutePath) -> Self {
+        Self {
+            git_dir,
+            common_dir,
+            sound: true,
+        }
+    }
+
+    /// Whether a private layer over the common directory is all that git needs.
+    #[must_use]
+    pub fn can_be_overlaid(&self) -> bool {
+        self.sound
+            && self
+                .git_dir
+                .as_path()
+                .starts_with(self.common_dir.as_path())
+    }
 }
 
 /// Files that have a second name.

@@ -36,6 +36,7 @@ pub use launch::{
     Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError,
     Session, Stdio, Usage,
 };
+pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};
 pub use step::Step;
 

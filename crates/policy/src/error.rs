@@ -182,10 +182,8 @@ pub struct PolicyError {
 }
 
 impl PolicyError {
-    pub(crate) fn at(
-        field: impl Into<Cow<'static, str>>,
-        problem: impl Into<PolicyProblem>,
-    ) -> Self {
+    /// A problem at a field.
+    pub fn at(field: impl Into<Cow<'static, str>>, problem: impl Into<PolicyProblem>) -> Self {
         Self {
             field: field.into(),
             problem: problem.into(),
@@ -233,6 +231,55 @@ pub enum PolicyProblem {
     /// Two fields that contradict each other.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),
+    /// No backend of this host can express it.
+    #[error(transparent)]
+    Lowering(#[from] LoweringProblem),
+}
+
+/// Why a policy cannot become a plan on a host, whatever losses are accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoweringProblem {
+    /// The policy confines nothing, so there is no plan for it.
+    #[error("a policy that confines nothing cannot be lowered")]
+    NothingToEnforce,
+    /// The host has no mechanism that is strong enough.
+    #[error("nothing on this host can enforce the policy: {why}")]
+    NoMechanism {
+        /// What is missing.
+        why: String,
+    },
+    /// The policy was resolved for a session that owns other things than it would own here.
+    #[error(
+        "the policy was resolved with other private places than this host provides; resolve it again with those of the host"
+    )]
+    OtherPrivatePlaces,
+    /// A path of the policy that the facts about the host say nothing about.
+    #[error("nobody looked at {path} on this host")]
+    NotSurveyed {
+        /// The path, or the glob.
+        path: String,
+    },
+    /// A writable path that does not exist.
+    #[error("{path} does not exist; create it first")]
+    MissingRoot {
+        /// The path.
+        path: AbsolutePath,
+    },
+    /// A writable path with a symbolic link in it.
+    #[error("{path} leads through a symbolic link; name what it leads to{}", .real.as_ref().map(|real| format!(": {real}")).unwrap_or_default())]
+    LinkedRoot {
+        /// The path.
+        path: AbsolutePath,
+        /// What it leads to, if it leads anywhere.
+        real: Option<AbsolutePath>,
+    },
+    /// A writable path that is neither a directory nor a regular file.
+    #[error("{path} is neither a directory nor a regular file")]
+    UnusableRoot {
+        /// The path.
+        path: AbsolutePath,
+    },
 }
 
 /// Two settings that cannot both be meant.

@@ -97,8 +97,8 @@ pub use enforcement::{
     AcceptedLosses, Enforcement, Guarantee, Level, LimitKind, LimitLevel, Measure, UnknownGuarantee,
 };
 pub use error::{
-    Contradiction, GlobProblem, HostError, HostProblem, LimitError, PathError, PathProblem,
-    PolicyError, PolicyProblem,
+    Contradiction, GlobProblem, HostError, HostProblem, LimitError, LoweringProblem, PathError,
+    PathProblem, PolicyError, PolicyProblem,
 };
 pub use grant::Grant;
 pub use host::{HostFacts, Os, PathCase};

@@ -84,6 +84,22 @@ impl PathMatcher {
         Some((text, glob.reached(&names, case == PathCase::Insensitive)))
     }
 
+    /// Whether something strictly below a directory could match: what a walk that expands a glob needs to look into.
+    #[must_use]
+    pub fn may_match_below(&self, directory: &AbsolutePath, case: PathCase) -> bool {
+        match &self.0 {
+            Matcher::Path(path) => directory.covers(path, case) && directory.depth() < path.depth(),
+            Matcher::Glob {
+                base: Some(base), ..
+            } if directory.covers(base, case) => true,
+            // The last part is reached by what matches already; what comes before it is still open.
+            Matcher::Glob { .. } => self
+                .progress(directory, case)
+                .and_then(|(_, reached)| reached.split_last().map(|(_, open)| open.contains(&true)))
+                .unwrap_or(false),
+        }
+    }
+
     /// How specific this is about a path: the depth of the deepest match that holds it, if any does.
     #[must_use]
     pub fn specificity(&self, path: &AbsolutePath, case: PathCase) -> Option<usize> {

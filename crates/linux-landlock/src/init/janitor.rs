@@ -15,6 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::cgroup::Groups;
 use super::{During, Failed};
 use crate::channel::{Channel, retry};
 use crate::plan::Plan;
@@ -27,26 +28,30 @@ pub(crate) const PLACEHOLDER_MARK: &str = "user.palisade.placeholder";
 /// The janitor's employer: as long as this lives, the janitor waits.
 pub(super) struct Janitor {
     _alive: OwnedFd,
+    chores: Chores,
+}
+
+/// What the janitor makes and removes.
+#[derive(Clone)]
+struct Chores {
+    placeholders: Vec<AbsolutePath>,
     tmpdir: Option<AbsolutePath>,
+    groups: Groups,
 }
 
 impl Janitor {
     /// Starts a janitor if the plan needs one, and waits until it has made everything.
     pub(super) fn appoint(plan: &Plan, channel: &Channel) -> Result<Option<Self>, Failed> {
-        if plan.placeholders.is_empty() && !plan.private_tmpdir {
+        let chores = Chores::of(plan).during(Step::Janitor)?;
+        if chores.is_empty() {
             return Ok(None);
         }
-        let tmpdir = plan
-            .private_tmpdir
-            .then(choose_tmpdir)
-            .transpose()
-            .during(Step::Janitor)?;
         let (gone, alive) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
         let (answer, answers) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
         match process::fork().during(Step::Janitor)? {
             Forked::Child => {
                 drop((alive, answer));
-                work(plan, tmpdir.as_ref(), channel, &gone, answers);
+                work(&chores, channel, &gone, answers);
                 process::exit_now(0)
             }
             Forked::Parent(_) => {
@@ -62,7 +67,7 @@ impl Janitor {
                 match (read, errno) {
                     (8, 0) => Ok(Some(Self {
                         _alive: alive,
-                        tmpdir,
+                        chores,
                     })),
                     (8, errno) => {
                         let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -80,47 +85,73 @@ impl Janitor {
 
     /// The private temporary directory, if one was asked for.
     pub(super) fn tmpdir(&self) -> Option<&AbsolutePath> {
-        self.tmpdir.as_ref()
+        self.chores.tmpdir.as_ref()
+    }
+
+    /// The session's control groups.
+    pub(super) const fn groups(&self) -> &Groups {
+        &self.chores.groups
     }
 }
 
-/// A name that nobody can foresee.
-fn choose_tmpdir() -> Result<AbsolutePath, Errno> {
+impl Chores {
+    fn of(plan: &Plan) -> Result<Self, Errno> {
+        let name = unforeseeable_name()?;
+        let tmpdir = format!("/tmp/{name}");
+        Ok(Self {
+            placeholders: plan.placeholders.clone(),
+            tmpdir: match plan.private_tmpdir {
+                true => Some(AbsolutePath::new(tmpdir).map_err(|_| Errno::INVAL)?),
+                false => None,
+            },
+            groups: Groups::of(plan, &name),
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.placeholders.is_empty() && self.tmpdir.is_none() && self.groups.is_empty()
+    }
+
+    /// Makes everything; a failure comes with the index of the placeholder that it is about.
+    fn begin(&self, made: &mut Vec<Placeholder>) -> Result<(), (Errno, u32)> {
+        for (index, path) in (0_u32..).zip(&self.placeholders) {
+            made.push(Placeholder::make(path).map_err(|errno| (errno, index))?);
+        }
+        let unrelated = |errno| (errno, u32::MAX);
+        if let Some(tmpdir) = &self.tmpdir {
+            mkdirat(CWD, tmpdir.as_path(), Mode::from(0o700)).map_err(unrelated)?;
+        }
+        self.groups.make().map_err(unrelated)
+    }
+
+    fn finish(&self, made: Vec<Placeholder>) {
+        for placeholder in made.into_iter().rev() {
+            placeholder.remove();
+        }
+        if let Some(tmpdir) = &self.tmpdir {
+            // Its content belongs to the session; std's removal does not follow links.
+            let _ = std::fs::remove_dir_all(tmpdir.as_path());
+        }
+        self.groups.remove();
+    }
+}
+
+fn unforeseeable_name() -> Result<String, Errno> {
     let mut random = [0_u8; 16];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    AbsolutePath::new(format!("/tmp/palisade-{name}")).map_err(|_| Errno::INVAL)
+    let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("palisade-{digits}"))
 }
 
-/// The janitor's life. It shares nothing with the session but the end of a pipe.
-fn work(
-    plan: &Plan,
-    tmpdir: Option<&AbsolutePath>,
-    channel: &Channel,
-    gone: &OwnedFd,
-    answers: OwnedFd,
-) {
+/// The janitor's life. It shares nothing with the session but the end of a pipe, and holds the channel until it is done.
+fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
     // A terminal's signals are not for it.
     let _ = rustix::process::setsid();
-    let _held_until_done = channel;
     let mut made = Vec::new();
-    let mut failure = None;
-    for (index, path) in plan.placeholders.iter().enumerate() {
-        match Placeholder::make(path) {
-            Ok(placeholder) => made.push(placeholder),
-            Err(errno) => {
-                failure = Some((errno, u32::try_from(index).unwrap_or(u32::MAX)));
-                break;
-            }
-        }
-    }
-    if failure.is_none()
-        && let Some(tmpdir) = tmpdir
-        && let Err(errno) = mkdirat(CWD, tmpdir.as_path(), Mode::from(0o700))
-    {
-        failure = Some((errno, u32::MAX));
-    }
-    let (errno, index) = failure.map_or((0, 0), |(errno, index)| (errno.raw_os_error(), index));
+    let (errno, index) = match chores.begin(&mut made) {
+        Ok(()) => (0, 0),
+        Err((errno, index)) => (errno.raw_os_error(), index),
+    };
     let mut record = errno.to_le_bytes().to_vec();
     record.extend(index.to_le_bytes());
     let told = retry(|| rustix::io::write(&answers, &record)).is_ok();
@@ -129,13 +160,7 @@ fn work(
         // Nothing is ever written there: this returns when the last holder is gone.
         let _ = retry(|| rustix::io::read(gone, &mut [0_u8; 1]));
     }
-    for placeholder in made.into_iter().rev() {
-        placeholder.remove();
-    }
-    if let Some(tmpdir) = tmpdir {
-        // Its content belongs to the session; std's removal does not follow links.
-        let _ = std::fs::remove_dir_all(tmpdir.as_path());
-    }
+    chores.finish(made);
 }
 
 /// An empty directory that stands where a protected path is missing.

@@ -8,6 +8,7 @@
 //! ```
 //! In the landlock tier the helper serves by itself, as a subreaper.
 
+mod cgroup;
 mod command;
 mod janitor;
 mod mounts;
@@ -155,7 +156,15 @@ struct Outer {
 impl Outer {
     fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
         let janitor = janitor::Janitor::appoint(&plan, channel)?;
-        Ok(Self { plan, janitor })
+        let outer = Self { plan, janitor };
+        if let Some(groups) = outer.groups() {
+            groups.enter().during(Step::ControlGroup)?;
+        }
+        Ok(outer)
+    }
+
+    fn groups(&self) -> Option<&cgroup::Groups> {
+        self.janitor.as_ref().map(janitor::Janitor::groups)
     }
 
     fn run(self, channel: &Channel) -> Result<(), Failed> {
@@ -210,7 +219,7 @@ impl Outer {
             })
             .collect::<Result<Vec<_>, _>>()?;
         privileges::renounce()?;
-        let session = serve::Session::new(plan, ruleset, None)?;
+        let session = serve::Session::new(plan, ruleset, None, self.groups())?;
         report(
             channel,
             &SetupReply {
@@ -229,7 +238,7 @@ impl Outer {
             .as_ref()
             .and_then(janitor::Janitor::tmpdir)
             .cloned();
-        let session = subreaper::begin(&self.plan, tmpdir.as_ref())?;
+        let session = subreaper::begin(&self.plan, tmpdir.as_ref(), self.groups())?;
         let named = tmpdir.map(|path| path.as_path().as_os_str().to_owned());
         report(
             channel,

@@ -2,9 +2,11 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use palisade_policy::AbsolutePath;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::cgroup::Groups;
 use super::command::{ChildSetup, PreparedExec};
 use super::sampler::{Over, Sampler};
 use super::{During, Failed};
@@ -27,6 +29,7 @@ pub(crate) struct Session {
     setup: ChildSetup,
     environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     sampler: Option<Sampler>,
+    groups: Groups,
     children: OwnedFd,
     running: Vec<Running>,
 }
@@ -42,13 +45,15 @@ impl Session {
     pub(super) fn new(
         plan: &Plan,
         ruleset: Option<OwnedFd>,
-        tmpdir: Option<&palisade_policy::AbsolutePath>,
+        tmpdir: Option<&AbsolutePath>,
+        groups: Option<&Groups>,
     ) -> Result<Self, Failed> {
         Ok(Self {
             environment: super::command::environment(plan, tmpdir),
             setup: ChildSetup::new(plan, ruleset),
             sampler: super::samples(plan).then(|| Sampler::new(plan)),
             children: signal_descriptor(&[libc::SIGCHLD]).during(Step::Serve)?,
+            groups: groups.cloned().unwrap_or_default(),
             running: Vec::new(),
         })
     }
@@ -148,7 +153,13 @@ impl Session {
             let Some(index) = self.running.iter().position(|running| running.pid == pid) else {
                 continue;
             };
-            let running = self.running.swap_remove(index);
+            let mut running = self.running.swap_remove(index);
+            if libc::WIFSIGNALED(status)
+                && libc::WTERMSIG(status) == libc::SIGKILL
+                && self.groups.ran_out_of_memory()
+            {
+                running.over.get_or_insert(Over::Memory);
+            }
             tell(
                 &running.status,
                 Record::Exited(Ended {

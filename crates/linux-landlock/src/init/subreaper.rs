@@ -4,6 +4,7 @@ use std::fs;
 
 use palisade_policy::AbsolutePath;
 
+use super::cgroup::Groups;
 use super::sampler::all_processes;
 use super::serve::Session;
 use super::{During, Failed, privileges, rules};
@@ -12,7 +13,11 @@ use crate::step::Step;
 use crate::sys::reap::{kill_process, reap_one, reap_this};
 
 /// Sets the session up: rules for the host's own paths, and one for the private temporary directory.
-pub(super) fn begin(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Result<Session, Failed> {
+pub(super) fn begin(
+    plan: &Plan,
+    tmpdir: Option<&AbsolutePath>,
+    groups: Option<&Groups>,
+) -> Result<Session, Failed> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).during(Step::Serve)?;
     let ruleset = match &plan.landlock {
         None => None,
@@ -26,7 +31,7 @@ pub(super) fn begin(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Result<Sessio
         }
     };
     privileges::renounce()?;
-    Session::new(plan, ruleset, tmpdir)
+    Session::new(plan, ruleset, tmpdir, groups)
 }
 
 /// Kills and reaps every descendant. A process whose parent dies becomes our child, so this ends when there is none:

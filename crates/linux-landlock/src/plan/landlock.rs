@@ -206,6 +206,14 @@ pub struct PathRule {
     pub rights: FsRights,
 }
 
+impl PathRule {
+    /// These rights on a path and everything below it.
+    #[must_use]
+    pub const fn new(path: AbsolutePath, rights: FsRights) -> Self {
+        Self { path, rights }
+    }
+}
+
 /// Rights on a TCP port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

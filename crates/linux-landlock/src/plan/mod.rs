@@ -1,5 +1,6 @@
 //! What lowering says and launching does, as plain data: nothing here looks at the host.
 
+mod display;
 mod landlock;
 mod mounts;
 
@@ -8,6 +9,7 @@ pub use mounts::{Device, MaskKind, Mount, OverlayStore};
 
 use palisade_policy::AbsolutePath;
 
+use crate::host::CgroupSupport;
 use crate::seccomp::Filter;
 
 /// How strong the stack is.
@@ -31,7 +33,8 @@ pub struct Plan {
     pub tier: Tier,
     /// Which network the session has; the landlock tier always has the host's.
     pub network: NetworkNamespace,
-    /// Protected paths that do not exist: empty directories, made before and removed after the session.
+    /// Guarded paths that do not exist: empty directories, made before the session, outer ones first, and removed after
+    /// it, inner ones first. One that is no longer empty stays: a directory above a guarded path may have been used.
     pub placeholders: Vec<AbsolutePath>,
     /// What is mounted after the root of the file system has been made read-only; empty in the landlock tier.
     pub mounts: Vec<Mount>,
@@ -41,6 +44,8 @@ pub struct Plan {
     pub filter: Filter,
     /// The limits of every command.
     pub limits: Limits,
+    /// Where a control group of the session is made, for the limits that one keeps; nothing for the others.
+    pub cgroups: CgroupSupport,
     /// Variables that every command gets, in place of its own.
     pub environment: Vec<(String, EnvValue)>,
     /// Whether the session gets a fresh directory for temporary files, with a Landlock rule of its own; removed when

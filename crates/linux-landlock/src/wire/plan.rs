@@ -3,6 +3,7 @@
 use palisade_policy::AbsolutePath;
 
 use super::codec::{Malformed, Reader, Wire, wire_struct};
+use crate::host::CgroupSupport;
 use crate::plan::{
     Device, EnvValue, FsRights, GitOverlay, LimitMechanism, Limits, MaskKind, Mount, NetRights,
     NetworkNamespace, OverlayStore, PathRule, Plan, PortRule, Ruleset, Scopes, Tier,
@@ -40,6 +41,7 @@ wire_struct!(Limits {
     pids,
     memory
 });
+wire_struct!(CgroupSupport { pids, memory });
 wire_struct!(GitOverlay {
     common_dir,
     git_dir
@@ -62,6 +64,7 @@ wire_struct!(Plan {
     landlock,
     filter,
     limits,
+    cgroups,
     environment,
     canaries,
     git,

@@ -48,6 +48,13 @@ impl ResolvedPolicy {
         }
     }
 
+    /// What [`permits`](Self::permits) says, without the reason and the remedy: where the access happens, if it is
+    /// permitted. For backends, which ask about many paths.
+    #[must_use]
+    pub fn place(&self, access: &Access) -> Option<Place> {
+        self.judge(access).ok().map(|(place, _)| place)
+    }
+
     fn judge(&self, access: &Access) -> Judgement {
         let (rules, local) = match self.canonical.rules() {
             Some(rules) => rules,

@@ -1,0 +1,178 @@
+//! The landlock tier: no namespaces, so reading is an allow-list around what is denied, and some guarantees are lost.
+
+use std::collections::BTreeSet;
+
+use palisade_policy::{AbsolutePath, Enforcement, PolicyError, ResolvedPolicy};
+
+use super::areas::{Areas, State};
+use super::full::{canaries, device_rules};
+use super::{limits, report};
+use crate::host::{Entry, LinuxHost};
+use crate::plan::{
+    Device, EnvValue, FsRights, NetRights, NetworkNamespace, PathRule, Plan, Ruleset, Scopes, Tier,
+};
+use crate::seccomp::{self, Sockets};
+
+/// Caches of tools that a variable can move, and where below the session's directory they go.
+const CACHES: [(&str, &str); 7] = [
+    ("XDG_CACHE_HOME", "cache"),
+    ("npm_config_cache", "cache/npm"),
+    ("PIP_CACHE_DIR", "cache/pip"),
+    ("UV_CACHE_DIR", "cache/uv"),
+    ("GOCACHE", "cache/go-build"),
+    ("GRADLE_USER_HOME", "cache/gradle"),
+    ("YARN_CACHE_FOLDER", "cache/yarn"),
+];
+
+/// What the allow-list of readable paths could not keep.
+#[derive(Debug, Default)]
+pub(super) struct Reads {
+    /// Denied paths inside writable ones.
+    pub(super) open: Vec<AbsolutePath>,
+    /// Whether any directory above a denied path is no longer listed.
+    pub(super) carved: bool,
+}
+
+pub(super) fn lower(
+    policy: &ResolvedPolicy,
+    host: &LinuxHost,
+    areas: &Areas,
+) -> Result<(Plan, Enforcement), PolicyError> {
+    let full_network = policy.canonical().has_full_network();
+    let sockets = if full_network {
+        Sockets::HostNetwork
+    } else {
+        Sockets::PairsOnly
+    };
+    let filter = seccomp::compile(&policy.canonical().seccomp_profile(), sockets, host.arch)?;
+    let abi = host.landlock.abi();
+    let handled = FsRights::handled(abi);
+    let (mut paths, reads) = readable(host, areas, FsRights::READ & handled);
+    let write = (FsRights::READ | FsRights::WRITE) & handled;
+    let writable: Vec<&AbsolutePath> = areas
+        .places
+        .iter()
+        .filter(|(_, area)| area.state == State::Writable && area.entry != Entry::Missing)
+        .map(|(path, _)| path)
+        .collect();
+    paths.extend(
+        writable
+            .iter()
+            .map(|path| PathRule::new((*path).clone(), write)),
+    );
+    paths.extend(device_rules(&Device::ALL, handled));
+    let ruleset = Ruleset {
+        handled_fs: handled,
+        handled_net: if abi >= 4 && !full_network {
+            NetRights::BIND_TCP | NetRights::CONNECT_TCP
+        } else {
+            NetRights::default()
+        },
+        scopes: if abi >= 6 {
+            Scopes::SIGNAL | Scopes::ABSTRACT_UNIX_SOCKET
+        } else {
+            Scopes::default()
+        },
+        paths,
+        ports: Vec::new(),
+    };
+    let enforcement = report::landlock(policy, host, areas, &reads);
+    let (limits, enforcement) = limits::lower(policy, host, Tier::Landlock, enforcement);
+    let outside = |path: &AbsolutePath| {
+        !writable
+            .iter()
+            .any(|root| path.as_path().starts_with(root.as_path()))
+    };
+    let variables = CACHES
+        .iter()
+        .map(|(name, below)| ((*name).to_owned(), EnvValue::InTmp((*below).to_owned())));
+    let tmpdir = ("TMPDIR".to_owned(), EnvValue::InTmp(String::new()));
+    let plan = Plan {
+        tier: Tier::Landlock,
+        network: NetworkNamespace::Host,
+        placeholders: Vec::new(),
+        mounts: Vec::new(),
+        canaries: canaries(policy, host, outside),
+        landlock: Some(ruleset),
+        filter,
+        limits,
+        cgroups: limits::groups(host, &limits),
+        environment: std::iter::once(tmpdir).chain(variables).collect(),
+        private_tmpdir: true,
+        git: Vec::new(),
+    };
+    Ok((plan, enforcement))
+}
+
+/// What may be read: everything, or whatever does not lead to a denied path, entry by entry.
+fn readable(host: &LinuxHost, areas: &Areas, rights: FsRights) -> (Vec<PathRule>, Reads) {
+    let mut reads = Reads::default();
+    let mut denied: Vec<&AbsolutePath> = Vec::new();
+    for (path, area) in &areas.places {
+        if area.state != State::Masked || area.entry == Entry::Missing {
+            continue;
+        }
+        let above = || path.as_path().ancestors().skip(1);
+        // A rule opens everything below its path, whatever the oracle says about a part of it.
+        let in_writable = above()
+            .filter_map(|above| AbsolutePath::new(above).ok())
+            .any(|above| {
+                let area = areas.places.get(&above);
+                area.is_some_and(|area| area.state == State::Writable)
+            });
+        if in_writable {
+            reads.open.push(path.clone());
+        } else if nearest(areas, above()) != Some(State::Masked) {
+            denied.push(path);
+        }
+    }
+    let mut rules = BTreeSet::new();
+    let above: BTreeSet<AbsolutePath> = denied
+        .iter()
+        .flat_map(|path| path.as_path().ancestors().skip(1))
+        .filter_map(|above| AbsolutePath::new(above).ok())
+        .collect();
+    if above.is_empty() {
+        rules.extend(AbsolutePath::new("/").ok());
+    }
+    reads.carved = !above.is_empty();
+    for directory in &above {
+        // Below a denied directory only what is reopened there is granted, not what lies next to it.
+        if nearest(areas, directory.as_path().ancestors()) == Some(State::Masked) {
+            continue;
+        }
+        // What was not listed is not granted.
+        for child in host.places.listings.get(directory).into_iter().flatten() {
+            if !above.contains(child) && !denied.contains(&child) {
+                rules.insert(child.clone());
+            }
+        }
+    }
+    // What a grant or an exception reopens below a denied path, and the directory that the policy is for.
+    for (path, area) in &areas.places {
+        let reopened = matches!(area.state, State::ReadOnly)
+            && area.entry != Entry::Missing
+            && denied
+                .iter()
+                .any(|denied| path.as_path().starts_with(denied.as_path()));
+        if reopened && !above.contains(path) {
+            rules.insert(path.clone());
+        }
+    }
+    let rules = rules
+        .into_iter()
+        .map(|path| PathRule::new(path, rights))
+        .collect();
+    (rules, reads)
+}
+
+/// What holds at the first of these paths about which anything is said.
+fn nearest<'a>(
+    areas: &Areas,
+    mut paths: impl Iterator<Item = &'a std::path::Path>,
+) -> Option<State> {
+    paths.find_map(|path| {
+        let path = AbsolutePath::new(path).ok()?;
+        areas.places.get(&path).map(|area| area.state)
+    })
+}
