@@ -1,10 +1,10 @@
 //! What must come out, call by call: written from what each rule is for, not from the rules.
 
 use palisade_linux_landlock::seccomp::model::{Verdict, run};
-use palisade_linux_landlock::seccomp::{Arch, Processes, Sockets, compile, compile_for};
+use palisade_linux_landlock::seccomp::{Arch, Namespaces, Sockets, compile, compile_for};
 use palisade_policy::{SeccompProfile, SyscallName};
 
-use crate::{ARCHES, SOCKETS, bare, call, number};
+use crate::{ARCHES, SOCKETS, bare, call, number, padded};
 
 const ALLOW: Verdict = Verdict::Allow;
 const EPERM: Verdict = Verdict::Errno(1);
@@ -27,9 +27,7 @@ fn expect(profile: &SeccompProfile, sockets: Sockets, rows: &[(&str, &[u64], Ver
     for arch in ARCHES {
         let filter = compile(profile, sockets, arch).unwrap();
         for (name, given, verdict) in rows {
-            let mut args = [0; 6];
-            args[..given.len()].copy_from_slice(given);
-            let data = call(arch, number(arch, name), args);
+            let data = call(arch, number(arch, name), padded(given));
             let ran = run(filter.instructions(), &data).unwrap();
             assert_eq!(ran, *verdict, "{sockets:?} {arch:?} {name}({given:x?})");
         }
@@ -282,18 +280,37 @@ fn denials_are_logged_where_nothing_is_enforced() {
 }
 
 #[test]
-fn shared_processes_on_an_open_network() {
+fn without_namespaces_on_an_open_network() {
     let network = SeccompProfile::strict().with_network();
     for arch in ARCHES {
-        let shared = Processes::Shared;
-        let filter = compile_for(&network, Sockets::HostNetwork, shared, arch).unwrap();
+        let host = Namespaces::Host;
+        let filter = compile_for(&network, Sockets::HostNetwork, host, arch).unwrap();
         for (name, args, verdict) in [
             ("socket", [INET, STREAM, 0, 0, 0, 0], ALLOW),
+            ("socket", [NETLINK, RAW, 0, 0, 0, 0], ALLOW),
+            ("socket", [VSOCK, STREAM, 0, 0, 0, 0], EPERM),
+            // Nothing masks the container engine's socket here.
+            ("socket", [UNIX, STREAM, 0, 0, 0, 0], EPERM),
+            ("socketpair", [UNIX, STREAM, 0, 0, 0, 0], ALLOW),
+            ("socketpair", [UNIX, DGRAM, 0, 0, 0, 0], EPERM),
             ("shmget", [0; 6], EPERM),
             ("setpriority", [0, 77, 0, 0, 0, 0], EPERM),
         ] {
             let data = call(arch, number(arch, name), args);
-            assert_eq!(run(filter.instructions(), &data), Ok(verdict), "{name}");
+            let ran = run(filter.instructions(), &data);
+            assert_eq!(ran, Ok(verdict), "{name}({args:?})");
+        }
+        // A ring would open that socket, whatever the profile says.
+        let ring = bare().with_network();
+        let filter = compile_for(&ring, Sockets::HostNetwork, host, arch).unwrap();
+        let data = call(arch, number(arch, "io_uring_setup"), [0; 6]);
+        assert_eq!(run(filter.instructions(), &data), Ok(EPERM));
+        // Nothing at all where the profile contradicts the tier.
+        let strict = SeccompProfile::strict();
+        let filter = compile_for(&strict, Sockets::HostNetwork, host, arch).unwrap();
+        for family in [UNIX, INET, NETLINK] {
+            let socket = call(arch, number(arch, "socket"), [family, STREAM, 0, 0, 0, 0]);
+            assert_eq!(run(filter.instructions(), &socket), Ok(EPERM), "{family}");
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The kernel takes our programs, and answers as they say.
 
+use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::Path;
 
 use palisade_linux_landlock::seccomp::{Arch, Filter, Instruction, Sockets, compile};
 use palisade_policy::SeccompProfile;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 
 use crate::sys::{self, Attempt, Outcome};
-use crate::{SOCKETS, number, profiles};
+use crate::{SOCKETS, number, padded, profiles};
 
 #[cfg(target_arch = "x86_64")]
 const HERE: Arch = Arch::X86_64;
@@ -27,11 +30,9 @@ fn strict(sockets: Sockets) -> Filter {
 }
 
 fn attempt(name: &str, given: &[u64]) -> Attempt {
-    let mut args = [0; 6];
-    args[..given.len()].copy_from_slice(given);
     Attempt {
         number: i64::from(number(HERE, name)),
-        args,
+        args: padded(given),
     }
 }
 
@@ -155,7 +156,7 @@ fn sockets_are_those_of_the_tier() {
 }
 
 #[test]
-fn others_cannot_be_scheduled_where_processes_are_shared() {
+fn others_cannot_be_scheduled_without_namespaces() {
     let attempts = [
         attempt("setpriority", &[0, 0, 19]),
         attempt("setpriority", &[0, 1, 19]),
@@ -172,15 +173,24 @@ fn others_cannot_be_scheduled_where_processes_are_shared() {
     }
 }
 
+fn listen_for_packets(path: &Path) -> OwnedFd {
+    let socket = net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    net::bind(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+    net::listen(&socket, 4).unwrap();
+    socket
+}
+
 #[test]
 fn pair_reaches_no_path() {
     let directory = tempfile::tempdir().unwrap();
     let (stream, datagram) = (directory.path().join("s"), directory.path().join("d"));
+    let packets = directory.path().join("p");
     let _listener = UnixListener::bind(&stream).unwrap();
+    let _packets = listen_for_packets(&packets);
     let receiver = UnixDatagram::bind(&datagram).unwrap();
     receiver.set_nonblocking(true).unwrap();
     let filter = strict(Sockets::PairsOnly);
-    let reach = |filter: &[Instruction], kind, path: &std::path::Path| {
+    let reach = |filter: &[Instruction], kind, path: &Path| {
         sys::pair_reaches(filter, kind, path.to_str().unwrap())
     };
     // Without the filter, a datagram pair does reach: that is why it is refused.
@@ -196,7 +206,7 @@ fn pair_reaches_no_path() {
     assert!(receiver.recv(&mut [0]).is_err(), "a datagram arrived");
     // A connected pair works, and reaches nothing.
     for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
-        for path in [&stream, &datagram] {
+        for path in [&stream, &packets, &datagram] {
             let Outcome::Errnos(errnos) = reach(filter.instructions(), kind, path) else {
                 panic!("the child died");
             };

@@ -1,6 +1,6 @@
 //! What policy authors read.
 
-use palisade_linux_landlock::seccomp::{Arch, Processes, Sockets, compile, compile_for};
+use palisade_linux_landlock::seccomp::{Arch, Namespaces, Sockets, compile, compile_for};
 use palisade_policy::SeccompProfile;
 
 #[test]
@@ -24,9 +24,11 @@ fn strict_with_a_network_of_its_own() {
 #[test]
 fn strict_on_the_network_of_the_host() {
     let network = SeccompProfile::strict().with_network();
-    let shared = Processes::Shared;
-    let filter = compile_for(&network, Sockets::HostNetwork, shared, Arch::X86_64).unwrap();
-    insta::assert_snapshot!("network_host_shared_x86_64", filter);
+    let none = Namespaces::Host;
+    let filter = compile_for(&network, Sockets::HostNetwork, none, Arch::X86_64).unwrap();
+    insta::assert_snapshot!("network_host_bare_x86_64", filter);
+    let filter = compile(&network, Sockets::HostNetwork, Arch::X86_64).unwrap();
+    insta::assert_snapshot!("network_host_x86_64", filter);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use palisade_linux_landlock::seccomp::model::{Verdict, calls, run};
 use palisade_linux_landlock::seccomp::{
-    Arch, Filter, Instruction, Processes, Sockets, compile_for,
+    Arch, Filter, Instruction, Namespaces, Sockets, compile_for,
 };
 use palisade_policy::SeccompProfile;
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn denied() -> Vec<i64> {
     numbers
 }
 
-/// What is denied besides where processes are shared and only pairs of sockets are left.
+/// What is denied besides where there are no namespaces and only pairs of sockets are left.
 fn denied_when_shared() -> Vec<i64> {
     use libc::*;
     vec![
@@ -200,10 +200,10 @@ struct Peer {
 impl Peer {
     fn new(pairs: bool) -> Self {
         let eperm = || SeccompAction::Errno(1);
-        let (sockets, processes) = if pairs {
-            (Sockets::PairsOnly, Processes::Shared)
+        let (sockets, namespaces) = if pairs {
+            (Sockets::PairsOnly, Namespaces::Host)
         } else {
-            (Sockets::OwnNetwork, Processes::Own)
+            (Sockets::OwnNetwork, Namespaces::Own)
         };
         let mut rules = conditional(pairs);
         let more = if pairs { denied_when_shared() } else { vec![] };
@@ -213,7 +213,8 @@ impl Peer {
             allowed: *allowed.keys().next().unwrap(),
             denying: program(rules, SeccompAction::Allow, eperm()),
             allowing: program(allowed, eperm(), SeccompAction::Allow),
-            ours: compile_for(&SeccompProfile::strict(), sockets, processes, Arch::X86_64).unwrap(),
+            ours: compile_for(&SeccompProfile::strict(), sockets, namespaces, Arch::X86_64)
+                .unwrap(),
         }
     }
 
@@ -244,11 +245,36 @@ fn every_call() {
         let peer = Peer::new(pairs);
         for nr in 0..600 {
             for arch in [Arch::X86_64.audit(), Arch::Aarch64.audit(), 0x4000_0003] {
-                for first in [0, 1, 2, 10, 16, 35, 40, 0x1000_0011, 0xffff_ffff, 1 << 32] {
-                    for second in [0, 1, 2, 3, 5, 0x80801, 0x5412, 0x1_0000_541c] {
-                        for third in [0, 1, 6, 262, 1 << 40] {
-                            peer.compare(nr, arch, [first, second, third, 0, 0, 0]);
-                        }
+                peer.compare(nr, arch, [0; 6]);
+                peer.compare(nr, arch, [1; 6]);
+                peer.compare(nr, arch, [u64::MAX; 6]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_call_that_is_judged_by_its_arguments() {
+    for pairs in [false, true] {
+        let peer = Peer::new(pairs);
+        let judged = conditional(pairs).into_keys().chain([peer.allowed]);
+        for nr in judged.map(|nr| u32::try_from(nr).unwrap()) {
+            for first in [
+                0,
+                1,
+                2,
+                3,
+                10,
+                16,
+                35,
+                40,
+                0x1000_0011,
+                0xffff_ffff,
+                1 << 32,
+            ] {
+                for second in [0, 1, 2, 3, 5, 0x80801, 0x5412, 0x1_0000_541c] {
+                    for third in [0, 1, 6, 262, 1 << 40] {
+                        peer.compare(nr, Arch::X86_64.audit(), [first, second, third, 0, 0, 0]);
                     }
                 }
             }

@@ -100,10 +100,8 @@ fn in_child(
 ) -> Outcome {
     let mut pipe = [0; 2];
     // SAFETY: there is room for two descriptors.
-    assert_eq!(
-        unsafe { libc::pipe2(pipe.as_mut_ptr(), libc::O_CLOEXEC) },
-        0
-    );
+    let made = unsafe { libc::pipe2(pipe.as_mut_ptr(), libc::O_CLOEXEC) };
+    assert_eq!(made, 0);
     let [read, write] = pipe;
     // SAFETY: the child makes system calls only, and ends in `_exit`.
     let pid = unsafe { libc::fork() };
@@ -137,7 +135,7 @@ fn in_child(
         return Outcome::Signal(libc::WTERMSIG(status));
     }
     if libc::WEXITSTATUS(status) == 3 {
-        return Outcome::NotInstalled(errnos[0]);
+        return Outcome::NotInstalled(errnos.first().copied().unwrap_or(0));
     }
     assert_eq!(errnos.len(), expected);
     Outcome::Errnos(errnos)
