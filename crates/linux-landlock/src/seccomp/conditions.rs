@@ -75,6 +75,12 @@ pub(super) const SOCKET_NETWORK: Decision = Decision {
     otherwise: Eperm,
 };
 
+/// The same where the Unix sockets of others would be in reach.
+pub(super) const SOCKET_INTERNET: Decision = Decision {
+    clauses: &[ALLOW_INTERNET, ALLOW_ROUTES],
+    otherwise: Eperm,
+};
+
 /// `socket` on the host's network when the profile does not open it.
 pub(super) const SOCKET_UNIX: Decision = Decision {
     clauses: &[ALLOW_UNIX],

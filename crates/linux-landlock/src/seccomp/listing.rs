@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::rules::{Action, Argument, Clause, Rules, Test};
-use super::{Arch, Processes, Sockets, tables};
+use super::rules::{Action, Argument, Clause, Decision, Rules, Test};
+use super::{Arch, Namespaces, Sockets, tables};
 
 /// Where lines of names are broken.
 const WIDTH: usize = 100;
@@ -19,11 +19,11 @@ impl fmt::Display for Rules {
             Sockets::OwnNetwork => "a network of its own",
             Sockets::HostNetwork => "the network of the host",
         };
-        let processes = match self.processes {
-            Processes::Own => "processes of its own",
-            Processes::Shared => "the processes of the host",
+        let namespaces = match self.namespaces {
+            Namespaces::Own => "namespaces of its own",
+            Namespaces::Host => "no namespaces",
         };
-        writeln!(f, "{arch}, {sockets}, {processes}")?;
+        writeln!(f, "{arch}, {sockets}, {namespaces}")?;
         for action in [Action::Eperm, Action::Enosys, Action::Log] {
             let names = self.rules.values().filter(|rule| {
                 rule.decision.clauses.is_empty() && self.enforced(rule.decision.otherwise) == action
@@ -32,12 +32,9 @@ impl fmt::Display for Rules {
             names.sort_unstable();
             write_names(f, action, &names)?;
         }
-        for rule in self.rules.values() {
-            if rule.decision.clauses.is_empty() {
-                continue;
-            }
-            writeln!(f, "{}:", rule.name)?;
-            for Clause { tests, action } in rule.decision.clauses {
+        for (names, decision) in self.judged() {
+            writeln!(f, "{}:", names.join(", "))?;
+            for Clause { tests, action } in decision.clauses {
                 write!(f, "  {} if ", self.enforced(*action))?;
                 for (index, test) in tests.iter().enumerate() {
                     let and = if index == 0 { "" } else { ", " };
@@ -45,7 +42,7 @@ impl fmt::Display for Rules {
                 }
                 writeln!(f)?;
             }
-            writeln!(f, "  else {}", self.enforced(rule.decision.otherwise))?;
+            writeln!(f, "  else {}", self.enforced(decision.otherwise))?;
         }
         if self.arch == Arch::X86_64 {
             writeln!(f, "x32: {}", self.unknown())?;
@@ -58,6 +55,23 @@ impl fmt::Display for Rules {
         )?;
         writeln!(f, "other architectures: {}", self.foreign())?;
         writeln!(f, "everything else: {}", Action::Allow)
+    }
+}
+
+impl Rules {
+    /// What is judged by its arguments, by name; calls with the same rule together.
+    fn judged(&self) -> Vec<(Vec<&'static str>, Decision)> {
+        let mut rules: Vec<_> = self.rules.values().collect();
+        rules.retain(|rule| !rule.decision.clauses.is_empty());
+        rules.sort_unstable_by_key(|rule| rule.name);
+        let mut judged: Vec<(Vec<_>, Decision)> = Vec::new();
+        for rule in rules {
+            match judged.iter_mut().find(|group| group.1 == rule.decision) {
+                Some((names, _)) => names.push(rule.name),
+                None => judged.push((vec![rule.name], rule.decision)),
+            }
+        }
+        judged
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! tables/        names and numbers, as data
 //! conditions.rs  what is judged by its arguments, as data
-//! rules.rs       profile + sockets + processes + processor -> an action for every call
+//! rules.rs       profile + sockets + namespaces + processor -> an action for every call
 //! emit.rs        rules -> instructions, as a binary tree over the numbers
 //! listing.rs     rules -> text for whoever writes a policy
 //! model/         an interpreter and the rules as a reference (feature `model`)
@@ -71,16 +71,17 @@ pub enum Sockets {
     HostNetwork,
 }
 
-/// Whose processes a command can name.
+/// Whose processes, queues and Unix sockets a command can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every tier must choose one")]
-pub enum Processes {
-    /// Only those of its session: it has a process namespace and an IPC namespace.
+pub enum Namespaces {
+    /// Those of its session: it has namespaces, and the sockets of others are masked.
     Own,
-    /// Those of the host: scheduling others, System V IPC and message queues are refused.
+    /// Those of the host: scheduling others, System V IPC, message queues and Unix sockets are refused.
     ///
-    /// The price: `pthread_setaffinity_np` and `pthread_setschedparam` name a thread by its number, and fail.
-    Shared,
+    /// The price: `pthread_setaffinity_np` and `pthread_setschedparam` name a thread by its number, and fail; and a
+    /// server of the session's own cannot listen on a Unix socket.
+    Host,
 }
 
 /// One instruction of classic BPF, as the kernel wants it.
@@ -146,7 +147,7 @@ impl fmt::Display for Filter {
     }
 }
 
-/// Compiles a profile, for processes that are shared exactly where sockets are restricted to pairs.
+/// Compiles a profile for a tier with namespaces, or for one without them where only pairs of sockets are left.
 ///
 /// # Errors
 /// The profile names a system call that does not exist.
@@ -155,24 +156,24 @@ pub fn compile(
     sockets: Sockets,
     arch: Arch,
 ) -> Result<Filter, PolicyError> {
-    let processes = match sockets {
-        Sockets::PairsOnly => Processes::Shared,
-        Sockets::OwnNetwork | Sockets::HostNetwork => Processes::Own,
+    let namespaces = match sockets {
+        Sockets::PairsOnly => Namespaces::Host,
+        Sockets::OwnNetwork | Sockets::HostNetwork => Namespaces::Own,
     };
-    compile_for(profile, sockets, processes, arch)
+    compile_for(profile, sockets, namespaces, arch)
 }
 
-/// Compiles a profile: for a tier that opens the network without having namespaces.
+/// Compiles a profile, with the namespaces said apart: for a tier that has none and whose policy opens the network.
 ///
 /// # Errors
 /// The profile names a system call that does not exist.
 pub fn compile_for(
     profile: &SeccompProfile,
     sockets: Sockets,
-    processes: Processes,
+    namespaces: Namespaces,
     arch: Arch,
 ) -> Result<Filter, PolicyError> {
-    let rules = Rules::new(profile, sockets, processes, arch)?;
+    let rules = Rules::new(profile, sockets, namespaces, arch)?;
     Ok(Filter {
         rules: Some(rules.clone()),
         ..Filter::from_instructions(emit::emit(&rules))

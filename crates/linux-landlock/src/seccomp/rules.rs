@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use palisade_policy::{PolicyError, SeccompProfile};
 
 use super::conditions as when;
-use super::{Arch, Processes, Sockets, tables};
+use super::{Arch, Namespaces, Sockets, tables};
 
 /// Set in the number of a call that was made through the x32 interface, which shares the name of its architecture.
 pub(super) const X32: u32 = 0x4000_0000;
@@ -83,7 +83,7 @@ pub(super) struct Rule {
 pub(super) struct Rules {
     pub(super) arch: Arch,
     pub(super) sockets: Sockets,
-    pub(super) processes: Processes,
+    pub(super) namespaces: Namespaces,
     /// By number; a call of the table that is not here is allowed.
     pub(super) rules: BTreeMap<u32, Rule>,
     log_only: bool,
@@ -94,7 +94,7 @@ impl Rules {
     pub(super) fn new(
         profile: &SeccompProfile,
         sockets: Sockets,
-        processes: Processes,
+        namespaces: Namespaces,
         arch: Arch,
     ) -> Result<Self, PolicyError> {
         for name in &profile.blocked_syscalls {
@@ -105,7 +105,7 @@ impl Rules {
         let rules = tables::calls(arch)
             .iter()
             .filter_map(|&(name, number)| {
-                let decision = decide(profile, sockets, processes, name);
+                let decision = decide(profile, sockets, namespaces, name);
                 (decision != Decision::always(Action::Allow))
                     .then_some((number, Rule { name, decision }))
             })
@@ -113,7 +113,7 @@ impl Rules {
         Ok(Self {
             arch,
             sockets,
-            processes,
+            namespaces,
             rules,
             log_only: profile.log_only,
         })
@@ -163,13 +163,15 @@ impl Rules {
 fn decide(
     profile: &SeccompProfile,
     sockets: Sockets,
-    processes: Processes,
+    namespaces: Namespaces,
     name: &str,
 ) -> Decision {
     let allow = Decision::always(Action::Allow);
     let eperm = Decision::always(Action::Eperm);
     let blocked = profile.blocks(name);
-    let shared = processes == Processes::Shared;
+    let shared = namespaces == Namespaces::Host;
+    // Without namespaces nothing masks the sockets of others.
+    let unix = sockets != Sockets::PairsOnly && !shared;
     let network = match sockets {
         Sockets::PairsOnly => false,
         Sockets::OwnNetwork => true,
@@ -184,19 +186,18 @@ fn decide(
         "clone" if !profile.allow_namespaces => when::CLONE,
         "unshare" if !profile.allow_namespaces => when::UNSHARE,
         "setns" if !profile.allow_namespaces => eperm,
-        "socket" => match sockets {
-            Sockets::PairsOnly => eperm,
-            Sockets::OwnNetwork | Sockets::HostNetwork if network => when::SOCKET_NETWORK,
-            Sockets::OwnNetwork | Sockets::HostNetwork => when::SOCKET_UNIX,
+        "socket" => match (unix, network) {
+            (true, true) => when::SOCKET_NETWORK,
+            (true, false) => when::SOCKET_UNIX,
+            (false, true) => when::SOCKET_INTERNET,
+            (false, false) => eperm,
         },
-        "socketpair" => match sockets {
-            Sockets::PairsOnly => when::SOCKETPAIR_CONNECTED,
-            Sockets::OwnNetwork | Sockets::HostNetwork => when::SOCKETPAIR_UNIX,
-        },
-        // A ring opens sockets of any family past the rule for `socket`. Only where the host's network is open anyway
-        // does no guarantee stand on that rule, and the profile alone decides.
+        "socketpair" if unix => when::SOCKETPAIR_UNIX,
+        "socketpair" => when::SOCKETPAIR_CONNECTED,
+        // A ring opens sockets of any family past the rule for `socket`. Only where the host's network is open anyway,
+        // and Unix sockets are masked, does no guarantee stand on that rule: there the profile alone decides.
         "io_uring_enter" | "io_uring_register" | "io_uring_setup"
-            if sockets != Sockets::HostNetwork || !network =>
+            if sockets != Sockets::HostNetwork || !network || !unix =>
         {
             eperm
         }

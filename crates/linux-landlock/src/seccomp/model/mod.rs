@@ -9,7 +9,7 @@ mod run;
 use palisade_policy::{PolicyError, SeccompProfile};
 
 use super::rules::{Action, Rules, Test, X32};
-use super::{Arch, Processes, Sockets, tables};
+use super::{Arch, Namespaces, Sockets, tables};
 
 pub use self::check::check;
 pub use self::run::{run, run_counted};
@@ -88,11 +88,11 @@ impl Reference {
     pub fn new(
         profile: &SeccompProfile,
         sockets: Sockets,
-        processes: Processes,
+        namespaces: Namespaces,
         arch: Arch,
     ) -> Result<Self, PolicyError> {
         Ok(Self {
-            rules: Rules::new(profile, sockets, processes, arch)?,
+            rules: Rules::new(profile, sockets, namespaces, arch)?,
         })
     }
 
