@@ -19,7 +19,7 @@ mod lower;
 pub mod plan;
 pub mod seccomp;
 #[cfg(target_os = "linux")]
-mod survey;
+pub mod survey;
 #[cfg(target_os = "linux")]
 mod sys;
 
