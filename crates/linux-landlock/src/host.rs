@@ -108,7 +108,7 @@ pub enum Entry {
     File,
     /// A symbolic link.
     Symlink {
-        /// What it leads to, without any link left in it; `None` if it leads nowhere.
+        /// What it leads to, without any link left in it, whether or not that exists; `None` if it leads in a circle.
         target: Option<AbsolutePath>,
     },
     /// A socket, a pipe, a device.
@@ -150,6 +150,8 @@ pub struct Located {
     pub links: Vec<AbsolutePath>,
     /// How many directories directly above the path are missing too.
     pub missing_above: usize,
+    /// What is in the way, if a directory above the path is none.
+    pub below_file: Option<AbsolutePath>,
 }
 
 impl Located {
@@ -161,6 +163,7 @@ impl Located {
             entry,
             links: Vec::new(),
             missing_above: 0,
+            below_file: None,
         }
     }
 
@@ -175,6 +178,15 @@ impl Located {
     pub fn below_missing(self, missing_above: usize) -> Self {
         Self {
             missing_above,
+            ..self
+        }
+    }
+
+    /// With what is in the way, where a directory should be.
+    #[must_use]
+    pub fn below_file(self, file: AbsolutePath) -> Self {
+        Self {
+            below_file: Some(file),
             ..self
         }
     }

@@ -22,7 +22,7 @@ pub mod plan;
 pub mod seccomp;
 pub mod step;
 #[cfg(target_os = "linux")]
-mod survey;
+pub mod survey;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]

@@ -257,7 +257,7 @@ impl Areas {
                         Some(target) => {
                             let found = look_up(policy, places, target)?;
                             let state = state.min(State::of(policy, target));
-                            self.insert(target, state, &found, private);
+                            self.insert_found(target, state, &found, private);
                         }
                         None => self.dangling.push(located.real.clone()),
                     }
@@ -267,10 +267,28 @@ impl Areas {
                 if state == State::Masked && located.entry == Entry::Missing {
                     self.missing_secrets += 1;
                 }
-                self.insert(&located.real, state, located, private);
+                self.insert_found(&located.real, state, located, private);
             }
         }
         Ok(())
+    }
+
+    /// Where a file stands in the way of a guarded path, nothing can be made there while the file stays.
+    fn insert_found(
+        &mut self,
+        real: &AbsolutePath,
+        state: State,
+        located: &Located,
+        private: Option<PrivatePlace>,
+    ) {
+        match &located.below_file {
+            Some(file) if state.denies() => {
+                let located = Located::new(file.clone(), Entry::File);
+                self.insert(file, state.max(State::ReadOnly), &located, private);
+            }
+            Some(_) => {}
+            None => self.insert(real, state, located, private),
+        }
     }
 
     fn insert(
@@ -310,8 +328,8 @@ impl Areas {
                     .path()
                     .is_some_and(|path| of_root(path) && State::of(policy, path).denies())
             });
-            let private = policy.private().iter().any(of_root);
-            if !guarded && !(private && !git.can_be_overlaid()) {
+            let left_over = policy.private().iter().any(of_root) && !git.can_be_overlaid();
+            if !guarded && !left_over {
                 continue;
             }
             for directory in [&git.git_dir, &git.common_dir] {
@@ -326,7 +344,7 @@ impl Areas {
                         .get(directory)
                         .cloned()
                         .unwrap_or_else(|| Located::new(directory.clone(), Entry::Directory));
-                    self.insert(&located.real, State::ReadOnly, &located, None);
+                    self.insert_found(&located.real, State::ReadOnly, &located, None);
                 }
             }
         }

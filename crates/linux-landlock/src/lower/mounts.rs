@@ -2,6 +2,7 @@
 //! specific mount comes last and decides.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 
 use palisade_policy::{AbsolutePath, Access, Peer, PolicyError, ResolvedPolicy, UnixAddress};
 
@@ -367,46 +368,28 @@ impl Built {
 
     fn private(&mut self, host: &LinuxHost, path: &AbsolutePath, area: &Area, region: Region) {
         match area.private {
-            // Below a private place nothing begins.
-            None => {}
             Some(PrivatePlace::Fresh) => {
                 let at = path.clone();
                 self.mount(path, Mount::Tmpfs { at, mode: 0o1777 }, Some(Region::Fresh));
             }
-            Some(PrivatePlace::Cache) => {
-                // In a fresh place the host's cache is not seen anyway, and everything is private.
-                if region != Region::Fresh && region != Region::Masked {
-                    let store = self.cache_store(host, path);
-                    let path_of = path.clone();
-                    let overlay = Mount::Overlay {
-                        path: path_of,
-                        store,
-                    };
-                    self.mount(path, overlay, Some(Region::Overlay));
-                }
+            // In a fresh place the host's cache is not seen anyway, and everything is private.
+            Some(PrivatePlace::Cache) if !matches!(region, Region::Fresh | Region::Masked) => {
+                let overlay = Mount::Overlay {
+                    path: path.clone(),
+                    store: cache_store(host, path),
+                };
+                self.mount(path, overlay, Some(Region::Overlay));
             }
             // What is overlaid is left to `Item::Git`; anything else, such as a file that leads there, stays as it is.
-            Some(PrivatePlace::Git) => {
-                if !self.overlaid.contains(path) && region == Region::Writable {
-                    let protect = Mount::Protect { path: path.clone() };
-                    self.mount(path, protect, Some(Region::ReadOnly));
-                }
+            Some(PrivatePlace::Git)
+                if region == Region::Writable && !self.overlaid.contains(path) =>
+            {
+                let protect = Mount::Protect { path: path.clone() };
+                self.mount(path, protect, Some(Region::ReadOnly));
             }
+            // Below a private place nothing begins.
+            None | Some(PrivatePlace::Cache | PrivatePlace::Git) => {}
         }
-    }
-
-    /// Where the layer over a cache is kept: never where a session could change it by itself.
-    fn cache_store(&mut self, host: &LinuxHost, cache: &AbsolutePath) -> OverlayStore {
-        let Some(store) = &host.cache_store else {
-            return OverlayStore::Session;
-        };
-        let mut name = std::ffi::OsString::new();
-        for part in cache.as_path().components().skip(1) {
-            name.push("%");
-            name.push(part.as_os_str());
-        }
-        AbsolutePath::new(store.as_path().join(name))
-            .map_or(OverlayStore::Session, OverlayStore::Directory)
     }
 
     fn git_overlay(&mut self, common: &AbsolutePath) {
@@ -458,4 +441,18 @@ impl Built {
             }
         }
     }
+}
+
+/// Where the layer over a cache is kept: a directory of its own for each cache.
+fn cache_store(host: &LinuxHost, cache: &AbsolutePath) -> OverlayStore {
+    let Some(store) = &host.cache_store else {
+        return OverlayStore::Session;
+    };
+    let mut name = OsString::new();
+    for part in cache.as_path().components().skip(1) {
+        name.push("%");
+        name.push(part.as_os_str());
+    }
+    AbsolutePath::new(store.as_path().join(name))
+        .map_or(OverlayStore::Session, OverlayStore::Directory)
 }

@@ -1,0 +1,231 @@
+//! Where a path really is: names are followed one by one, so that every link on the way is known.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+
+use palisade_policy::AbsolutePath;
+use rustix::fs::{AtFlags, FileType, statat};
+
+use crate::host::{Entry, Located};
+
+/// As many links as the kernel follows.
+const MAX_LINKS: usize = 40;
+
+/// Where a directory is, or how much of it is missing.
+#[derive(Clone, Debug)]
+struct Found {
+    real: PathBuf,
+    links: Vec<AbsolutePath>,
+    missing: usize,
+    entry: Entry,
+    /// What is in the way, if that is not a directory.
+    blocked: Option<AbsolutePath>,
+}
+
+/// Follows paths, and remembers the directories that it came through.
+#[derive(Debug, Default)]
+pub(super) struct Locator {
+    directories: BTreeMap<PathBuf, Found>,
+}
+
+impl Locator {
+    /// Where a path is, the last name not followed, and what is there.
+    pub(super) fn locate(&mut self, path: &AbsolutePath) -> Located {
+        let fallback = || Located::new(path.clone(), Entry::Missing);
+        let (Some(parent), Some(name)) = (path.as_path().parent(), path.as_path().file_name())
+        else {
+            return Located::new(path.clone(), Entry::Directory);
+        };
+        let above = self.directory(parent);
+        let Ok(real) = AbsolutePath::new(above.real.join(name)) else {
+            return fallback();
+        };
+        if above.missing > 0 || above.entry != Entry::Directory {
+            let located = Located::new(real, Entry::Missing)
+                .through(above.links)
+                .below_missing(above.missing);
+            return match above.blocked {
+                Some(file) => located.below_file(file),
+                None => located,
+            };
+        }
+        match kind(real.as_path()) {
+            Kind::Link => {
+                let found = follow(PathBuf::from("/"), real.as_path());
+                let mut links = above.links;
+                // The first one is the path itself.
+                links.extend(found.links.into_iter().filter(|link| *link != real));
+                let target = match found.entry {
+                    Entry::Symlink { .. } => None,
+                    _ => AbsolutePath::new(found.real).ok(),
+                };
+                Located::new(real, Entry::Symlink { target }).through(links)
+            }
+            Kind::Is(entry) => Located::new(real, entry).through(above.links),
+        }
+    }
+
+    fn directory(&mut self, path: &Path) -> Found {
+        if let Some(found) = self.directories.get(path) {
+            return found.clone();
+        }
+        let found = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => {
+                let above = self.directory(parent);
+                if above.missing > 0 || above.entry != Entry::Directory {
+                    Found {
+                        real: above.real.join(name),
+                        links: above.links,
+                        missing: above.missing + 1,
+                        entry: Entry::Missing,
+                        blocked: above.blocked,
+                    }
+                } else {
+                    let mut found = follow(above.real, Path::new(name));
+                    let mut links = above.links;
+                    links.append(&mut found.links);
+                    Found { links, ..found }
+                }
+            }
+            _ => Found {
+                real: PathBuf::from("/"),
+                links: Vec::new(),
+                missing: 0,
+                entry: Entry::Directory,
+                blocked: None,
+            },
+        };
+        self.directories.insert(path.to_path_buf(), found.clone());
+        found
+    }
+}
+
+/// Follows a path from a directory without links, all links included.
+fn follow(from: PathBuf, path: &Path) -> Found {
+    let mut real = from;
+    let mut rest: VecDeque<OsString> = VecDeque::new();
+    push_front(&mut rest, &mut real, path);
+    let mut links = Vec::new();
+    while let Some(name) = rest.pop_front() {
+        if name == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&name);
+        match kind(&next) {
+            Kind::Is(Entry::Directory) => real = next,
+            Kind::Is(Entry::Missing) => {
+                let missing = 1 + rest.len();
+                real = next;
+                real.extend(rest);
+                return Found {
+                    real,
+                    links,
+                    missing,
+                    entry: Entry::Missing,
+                    blocked: None,
+                };
+            }
+            Kind::Is(entry) => {
+                let blocked = AbsolutePath::new(&next).ok();
+                let missing = rest.len();
+                real = next;
+                real.extend(rest);
+                return Found {
+                    real,
+                    links,
+                    missing,
+                    entry: if missing == 0 { entry } else { Entry::Missing },
+                    blocked,
+                };
+            }
+            Kind::Link => {
+                let target = std::fs::read_link(&next);
+                links.extend(AbsolutePath::new(&next).ok());
+                match target {
+                    Ok(target) if links.len() <= MAX_LINKS => {
+                        push_front(&mut rest, &mut real, &target);
+                    }
+                    _ => {
+                        return Found {
+                            real: next,
+                            links,
+                            missing: 1,
+                            // A circle.
+                            entry: Entry::Symlink { target: None },
+                            blocked: None,
+                        };
+                    }
+                }
+            }
+        }
+    }
+    Found {
+        real,
+        links,
+        missing: 0,
+        entry: Entry::Directory,
+        blocked: None,
+    }
+}
+
+/// Puts the names of a path before the others; an absolute path starts again from the root.
+fn push_front(rest: &mut VecDeque<OsString>, real: &mut PathBuf, path: &Path) {
+    for component in path.components().rev() {
+        match component {
+            Component::RootDir => *real = PathBuf::from("/"),
+            Component::ParentDir => rest.push_front(OsString::from("..")),
+            Component::Normal(name) => rest.push_front(name.to_os_string()),
+            Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+}
+
+enum Kind {
+    Link,
+    Is(Entry),
+}
+
+/// What is at a path, the last name not followed. What cannot be looked at cannot be reached by a command of the same
+/// user either.
+fn kind(path: &Path) -> Kind {
+    let Ok(stat) = statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) else {
+        return Kind::Is(Entry::Missing);
+    };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => Kind::Link,
+        FileType::Directory => Kind::Is(Entry::Directory),
+        FileType::RegularFile => Kind::Is(Entry::File),
+        _ => Kind::Is(Entry::Other),
+    }
+}
+
+/// The kind of an entry of a directory; a link is followed to say where it leads.
+pub(super) fn entry_of(
+    locator: &mut Locator,
+    path: &AbsolutePath,
+    kind: std::fs::FileType,
+) -> Entry {
+    if kind.is_dir() {
+        Entry::Directory
+    } else if kind.is_file() {
+        Entry::File
+    } else if kind.is_symlink() {
+        locator.locate(path).entry
+    } else {
+        Entry::Other
+    }
+}
+
+/// A path below another, by one name.
+pub(super) fn child(of: &AbsolutePath, name: &OsStr) -> Option<AbsolutePath> {
+    AbsolutePath::new(of.as_path().join(name)).ok()
+}
+
+/// Where a path leads, all links and `..` resolved; the rest of a path that does not exist stays as it is.
+pub(super) fn real(path: &Path) -> Option<AbsolutePath> {
+    path.is_absolute()
+        .then(|| follow(PathBuf::from("/"), path))
+        .and_then(|found| AbsolutePath::new(found.real).ok())
+}
