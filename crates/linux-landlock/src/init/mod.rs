@@ -36,6 +36,7 @@ use crate::sys::process;
 use crate::wire::{Failure, SetupReply, Wire};
 
 pub(crate) use command::{ChildSetup, PreparedExec};
+pub(crate) use janitor::PLACEHOLDER_MARK;
 pub(crate) use rules::build as build_ruleset;
 
 /// The first argument that makes a process a helper.

@@ -11,7 +11,7 @@ use crate::host::{Entry, LinuxHost};
 use crate::plan::{
     Device, EnvValue, FsRights, NetRights, NetworkNamespace, PathRule, Plan, Ruleset, Scopes, Tier,
 };
-use crate::seccomp::{self, Sockets};
+use crate::seccomp::{self, Namespaces, Sockets};
 
 /// Caches of tools that a variable can move, and where below the session's directory they go.
 const CACHES: [(&str, &str); 7] = [
@@ -44,7 +44,8 @@ pub(super) fn lower(
     } else {
         Sockets::PairsOnly
     };
-    let filter = seccomp::compile(&policy.canonical().seccomp_profile(), sockets, host.arch)?;
+    let profile = policy.canonical().seccomp_profile();
+    let filter = seccomp::compile_for(&profile, sockets, Namespaces::Host, host.arch)?;
     let abi = host.landlock.abi();
     let handled = FsRights::handled(abi);
     let (mut paths, reads) = readable(host, areas, FsRights::READ & handled);

@@ -5,9 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::AbsolutePath;
-use rustix::fs::{AtFlags, FileType, statat};
+use rustix::fs::{AtFlags, FileType, lgetxattr, statat};
 
 use crate::host::{Entry, Located};
+use crate::init::PLACEHOLDER_MARK;
 
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
@@ -61,6 +62,10 @@ impl Locator {
                     _ => AbsolutePath::new(found.real).ok(),
                 };
                 Located::new(real, Entry::Symlink { target }).through(links)
+            }
+            // What a killed session has left behind is not there: this session makes it again, and removes it.
+            Kind::Is(Entry::Directory) if is_abandoned_placeholder(real.as_path()) => {
+                Located::new(real, Entry::Missing).through(above.links)
             }
             Kind::Is(entry) => Located::new(real, entry).through(above.links),
         }
@@ -228,4 +233,10 @@ pub(super) fn real(path: &Path) -> Option<AbsolutePath> {
     path.is_absolute()
         .then(|| follow(PathBuf::from("/"), path))
         .and_then(|found| AbsolutePath::new(found.real).ok())
+}
+
+/// Whether a directory is a placeholder: it carries our mark and holds nothing.
+fn is_abandoned_placeholder(path: &Path) -> bool {
+    lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]).is_ok()
+        && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

@@ -1,0 +1,6 @@
+//! Sessions on the real kernel: what a command can touch, what it cannot, and what is left behind.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
+
+mod support;
+mod wall;
