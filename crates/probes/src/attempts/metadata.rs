@@ -9,7 +9,7 @@ use crate::site::Site;
 use crate::sys::{files, mounts, process};
 
 pub(crate) fn chmod(site: &Site) -> Report {
-    let none = |path| fs::set_permissions(path, Permissions::from_mode(0)).map(|()| "worked");
+    let none = |path| fs::set_permissions(path, Permissions::from_mode(0o000)).map(|()| "worked");
     Tries::default()
         .escape("file", none(site.outside.join("file")))
         .escape("directory", none(site.outside.join("empty")))

@@ -1,4 +1,6 @@
 //! Protected paths inside the workspace.
+//!
+//! What counts is whether the host sees the change: a private copy of the workspace may be written.
 
 use std::fs;
 use std::io;
@@ -80,12 +82,12 @@ pub(crate) fn missing_root(site: &Site) -> Report {
 pub(crate) fn missing_nested(site: &Site) -> Report {
     let new = site.workspace.join("new");
     let made = fs::create_dir(&new).and_then(|()| repository(&new.join(".git")));
-    Tries::default().escape("repository", made).report()
+    Tries::default().act("repository", made).report()
 }
 
 pub(crate) fn bare(site: &Site) -> Report {
     Tries::default()
-        .escape("repository", repository(&site.workspace.join("planted")))
+        .act("repository", repository(&site.workspace.join("planted")))
         .report()
 }
 
@@ -101,7 +103,7 @@ pub(crate) fn pointer(site: &Site) -> Report {
 
 pub(crate) fn tree_hook(site: &Site) -> Report {
     Tries::default()
-        .escape(
+        .act(
             "hook of the tree",
             append(&site.workspace.join(".githooks/pre-commit")),
         )
@@ -111,7 +113,7 @@ pub(crate) fn tree_hook(site: &Site) -> Report {
 pub(crate) fn attributes(site: &Site) -> Report {
     let line = fs::write(site.workspace.join(".gitattributes"), "* filter=demo\n");
     Tries::default()
-        .escape("attributes", line.map(|()| "were written"))
+        .act("attributes", line.map(|()| "were written"))
         .report()
 }
 
@@ -142,7 +144,7 @@ pub(crate) fn toolchain(site: &Site) -> Report {
     let at = |name: &str| site.workspace.join(name);
     let write = |name: &str| fs::write(at(name), MARK).map(|()| "was written");
     Tries::default()
-        .escape(".envrc", write(".envrc"))
-        .escape("Makefile", write("Makefile"))
+        .act(".envrc", write(".envrc"))
+        .act("Makefile", write("Makefile"))
         .report()
 }

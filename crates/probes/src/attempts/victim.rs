@@ -18,7 +18,7 @@ pub(crate) fn serve(arguments: &[OsString]) -> Result<String, String> {
     file.write_all(secret.as_bytes())
         .map_err(|error| error.to_string())?;
     // Where there are no keys, there is nothing to steal.
-    let _ = ipc::add_key(&key_name(std::process::id()), secret);
+    let key = ipc::add_key(&key_name(std::process::id()), secret);
     let memory = secret.to_owned().into_boxed_str();
     let mut out = io::stdout();
     writeln!(
@@ -31,5 +31,8 @@ pub(crate) fn serve(arguments: &[OsString]) -> Result<String, String> {
     .map_err(|error| error.to_string())?;
     let _ = io::stdin().read(&mut [0_u8; 1]);
     black_box(&memory);
+    if let Ok(key) = key {
+        ipc::remove_key(key);
+    }
     Ok(String::new())
 }

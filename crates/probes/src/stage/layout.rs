@@ -15,6 +15,18 @@ pub(super) const PROTECTED: [&str; 6] = [
     "module/.git",
 ];
 
+/// Places below the workspace where attempts leave what a later tool would trust; none of the useful acts goes there.
+pub(super) const WATCHED: [&str; 8] = [
+    ".envrc",
+    ".gitattributes",
+    ".githooks",
+    "Makefile",
+    "device",
+    "moved",
+    "new",
+    "planted",
+];
+
 /// Secrets below home.
 pub(super) const SECRETS: [&str; 9] = [
     ".ssh",

@@ -25,7 +25,8 @@ use victim::Victim;
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers say all of it")]
 pub struct Setup<'a> {
-    /// Where the stage's directory is made; whoever runs the probe must be able to reach it.
+    /// Where the stage's directory is made. Whoever runs the probe must be able to reach it, also in the sandbox: not
+    /// `/tmp` if that is private there.
     pub base: &'a Path,
     /// The program `palisade-probe`.
     pub program: &'a Path,
@@ -215,6 +216,9 @@ impl Stage {
         files.add(&self.site.home);
         for path in self.protected() {
             files.add(&path);
+        }
+        for below in layout::WATCHED {
+            files.add(&self.site.workspace.join(below));
         }
         if self.mode == Mode::ReadOnly {
             files.add(&self.site.workspace);

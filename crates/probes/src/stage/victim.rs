@@ -6,8 +6,13 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::attempts::VICTIM;
+
+/// How long it may take to tidy up.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// A process that attempts aim at. It ends when this is dropped.
 #[derive(Debug)]
@@ -114,7 +119,12 @@ fn broken(line: &str) -> io::Error {
 
 impl Drop for Victim {
     fn drop(&mut self) {
-        // It may be gone already.
+        // It tidies up and ends when its input does, unless something happened to it.
+        drop(self.child.stdin.take());
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(1));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -119,7 +119,7 @@ rows! {
         ioperm(libc::SYS_ioperm; 0, 1, 0),
     ];
     MEMFD_SECRET: [memfd_secret(libc::SYS_memfd_secret; 0),];
-    // Only asks when it gets all bits.
+    // Asks how large the log is.
     SYSLOG: [syslog(libc::SYS_syslog; 10, 0, 0),];
     GETRANDOM: [getrandom(libc::SYS_getrandom; 0, 0, 0),];
 }

@@ -86,8 +86,8 @@ pub(crate) fn remove_segment(id: i32) {
 
 const USER_KEYRING: i64 = -4;
 
-/// Adds a key to the user's keyring that anybody of this user may read for a minute.
-pub(crate) fn add_key(name: &str, content: &str) -> io::Result<()> {
+/// Adds a key to the user's keyring that anybody of this user may read for a minute, and gives its number.
+pub(crate) fn add_key(name: &str, content: &str) -> io::Result<i64> {
     const SET_PERMISSIONS: i32 = 5;
     const SET_TIMEOUT: i32 = 15;
     const OWNER_AND_USER: i64 = 0x3f3f_0000;
@@ -108,7 +108,14 @@ pub(crate) fn add_key(name: &str, content: &str) -> io::Result<()> {
         libc::syscall(libc::SYS_keyctl, SET_PERMISSIONS, key, OWNER_AND_USER);
         libc::syscall(libc::SYS_keyctl, SET_TIMEOUT, key, 60_i64);
     }
-    Ok(())
+    Ok(key)
+}
+
+/// Takes a key away at once: keys that only run out count against the user for minutes.
+pub(crate) fn remove_key(key: i64) {
+    const INVALIDATE: i32 = 21;
+    // SAFETY: this command takes a number only.
+    unsafe { libc::syscall(libc::SYS_keyctl, INVALIDATE, key) };
 }
 
 /// Reads a key of the user's keyring.

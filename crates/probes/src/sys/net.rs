@@ -51,7 +51,9 @@ fn message(data: &mut libc::iovec, control: &mut Control, room: usize) -> libc::
     message
 }
 
-const FD_BYTES: u32 = size_of::<c_int>() as u32;
+/// The size of a descriptor.
+const FD_BYTES: u32 = 4;
+const _: () = assert!(size_of::<c_int>() == 4);
 
 /// Sends one byte and a descriptor.
 pub(crate) fn send_fd(socket: &UnixStream, fd: BorrowedFd<'_>) -> io::Result<()> {

@@ -123,9 +123,8 @@ pub(crate) fn read_memory(pid: i32, address: u64, length: usize) -> io::Result<V
     let here = span(bytes.as_mut_ptr().cast(), length);
     let there = span(place(address), length);
     // SAFETY: the local part is a live buffer; the other address is of another process, and checked there.
-    check(
-        unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) } as i64,
-    )?;
+    let done = unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, 0) };
+    check(done as i64)?;
     Ok(bytes)
 }
 
@@ -134,9 +133,8 @@ pub(crate) fn write_memory(pid: i32, address: u64, bytes: &[u8]) -> io::Result<(
     let here = span(bytes.as_ptr().cast_mut().cast(), bytes.len());
     let there = span(place(address), bytes.len());
     // SAFETY: the local part is a live buffer; the other address is of another process, and checked there.
-    check(
-        unsafe { libc::process_vm_writev(pid, &raw const here, 1, &raw const there, 1, 0) } as i64,
-    )?;
+    let done = unsafe { libc::process_vm_writev(pid, &raw const here, 1, &raw const there, 1, 0) };
+    check(done as i64)?;
     Ok(())
 }
 
