@@ -9,7 +9,7 @@
 //! - It does not decide whether a command may run: that is `palisade-exec-policy`.
 
 #[cfg(target_os = "linux")]
-mod git_import;
+pub mod git_import;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod init;
