@@ -216,8 +216,9 @@ mod tests {
             b"TREE\0\0\0\x01x",
         );
         assert!(parse(&bytes, HashKind::Sha1).is_ok());
-        for end in 0..bytes.len() {
-            assert!(parse(&bytes[..end], HashKind::Sha1).is_err(), "{end}");
+        let plain = index(&[(b"a", 0o100_644, 1), (b"b/c", 0o100_755, 3)], b"");
+        for end in 0..plain.len() {
+            assert!(parse(&plain[..end], HashKind::Sha1).is_err(), "{end}");
         }
         for at in 0..bytes.len() {
             for flip in [0xff, 0x80, 0x01] {

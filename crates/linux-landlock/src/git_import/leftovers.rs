@@ -179,10 +179,10 @@ fn classify(at: &Path) -> DropReason {
         b"rebase-merge" | b"rebase-apply" | b"sequencer" | b"MERGE_HEAD" | b"MERGE_MODE"
         | b"MERGE_MSG" | b"MERGE_RR" | b"CHERRY_PICK_HEAD" | b"REVERT_HEAD" | b"REBASE_HEAD"
         | b"BISECT_LOG" | b"BISECT_START" | b"BISECT_TERMS" | b"BISECT_NAMES" | b"BISECT_RUN"
-        | b"AUTO_MERGE" | b"MERGE_AUTOSTASH" | b"SQUASH_MSG" => return DropReason::Unfinished,
-        b"COMMIT_EDITMSG" | b"TAG_EDITMSG" | b"NOTES_EDITMSG" | b"EDIT_DESCRIPTION"
-        | b"FETCH_HEAD" | b"ORIG_HEAD" | b"gc.log" | b"gc.pid" | b"description" | b"rr-cache"
-        | b"logs" => return DropReason::Scratch,
+        | b"MERGE_AUTOSTASH" | b"SQUASH_MSG" => return DropReason::Unfinished,
+        b"AUTO_MERGE" | b"COMMIT_EDITMSG" | b"TAG_EDITMSG" | b"NOTES_EDITMSG"
+        | b"EDIT_DESCRIPTION" | b"FETCH_HEAD" | b"ORIG_HEAD" | b"gc.log" | b"gc.pid"
+        | b"description" | b"rr-cache" | b"logs" => return DropReason::Scratch,
         _ => {}
     }
     match own {
