@@ -68,7 +68,8 @@ pub(super) fn parse(bytes: &[u8], kind: HashKind) -> Result<Entries, IndexFault>
         let stage = u8::try_from((flags >> 12) & 3).unwrap_or(0);
         previous.clone_from(&path);
         const INTENT_TO_ADD: u16 = 0x2000;
-        if mode == 0o040_000 {
+        // Directories are of a sparse index; a split one has entries without a name.
+        if mode == 0o040_000 || path.is_empty() {
             return Err(IndexFault::Unsupported);
         }
         if !is_safe_index_path(&path)

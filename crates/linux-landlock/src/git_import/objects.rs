@@ -328,6 +328,19 @@ pub(super) fn transfer(
     if count == 0 {
         return Ok(Ok(0));
     }
+    // A refusal may come after objects were written. So the pack is first taken in beside the host's objects, where
+    // nothing is seen but these, and only if that went well on the host.
+    let apart = Staging::new(&git.layout().common_dir().join("objects"))?;
+    let check = Run::new("index-pack")
+        .args(["--stdin", "--strict"])
+        .objects(Some(apart.dir()))
+        .input_file(dup(&pack)?);
+    let answer = git.run(check)?;
+    if !answer.ok {
+        return Ok(Err(answer.message));
+    }
+    pack.seek(SeekFrom::Start(0))
+        .map_err(|source| ImportError::host(&at, source))?;
     let run = if count < UNPACK_LIMIT {
         Run::new("unpack-objects").args(["-q", "--strict"])
     } else {

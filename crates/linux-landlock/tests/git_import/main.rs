@@ -13,6 +13,7 @@ mod head_tricks;
 mod honest;
 mod layouts;
 mod objects;
+mod overlay;
 mod planted;
 mod races;
 mod refs;

@@ -47,7 +47,7 @@ fn with_good_branch() -> (World, String) {
 fn a_broken_file_under_a_good_name() {
     for bytes in [&b""[..], b"garbage", b"\x78\x9c\x03\x00\x00\x00\x00\x01"] {
         let (world, good) = with_good_branch();
-        world.commit_inside("a.txt", "two\n", "second");
+        world.commit_inside("a.txt", "changed\n", "second");
         let blob = world.inside(&["rev-parse", "main:a.txt"]);
         replace(&loose(&world, &blob), bytes);
         main_is_refused(world, &good);
@@ -57,7 +57,7 @@ fn a_broken_file_under_a_good_name() {
 #[test]
 fn another_object_under_a_good_name() {
     let (world, good) = with_good_branch();
-    world.commit_inside("a.txt", "two\n", "second");
+    world.commit_inside("a.txt", "changed\n", "second");
     let blob = world.inside(&["rev-parse", "main:a.txt"]);
     let other = world.inside(&["rev-parse", "good:good.txt"]);
     let bytes = std::fs::read(loose(&world, &other)).unwrap();
@@ -93,7 +93,7 @@ fn an_object_that_the_host_has_packed_is_not_shadowed() {
 #[test]
 fn a_commit_whose_parent_is_missing() {
     let (world, good) = with_good_branch();
-    let parent = world.commit_inside("a.txt", "two\n", "second");
+    let parent = world.commit_inside("a.txt", "changed\n", "second");
     world.inside(&["commit", "-q", "--allow-empty", "-m", "third"]);
     std::fs::remove_file(loose(&world, &parent)).unwrap();
     main_is_refused(world, &good);
@@ -102,7 +102,7 @@ fn a_commit_whose_parent_is_missing() {
 #[test]
 fn a_commit_whose_file_is_missing() {
     let (world, good) = with_good_branch();
-    world.commit_inside("a.txt", "two\n", "second");
+    world.commit_inside("a.txt", "changed\n", "second");
     let blob = world.inside(&["rev-parse", "main:a.txt"]);
     std::fs::remove_file(loose(&world, &blob)).unwrap();
     main_is_refused(world, &good);
@@ -112,7 +112,7 @@ fn a_commit_whose_file_is_missing() {
 fn an_object_that_is_a_link_a_pipe_or_a_directory() {
     for kind in 0..3 {
         let (world, good) = with_good_branch();
-        world.commit_inside("a.txt", "two\n", "second");
+        world.commit_inside("a.txt", "changed\n", "second");
         let blob = world.inside(&["rev-parse", "main:a.txt"]);
         let at = loose(&world, &blob);
         let aside = world.view.join("aside");
@@ -130,7 +130,7 @@ fn an_object_that_is_a_link_a_pipe_or_a_directory() {
 fn an_object_directory_that_is_a_link() {
     let mut world = World::new();
     let before = world.host(&["rev-parse", "main"]);
-    world.commit_inside("a.txt", "two\n", "second");
+    world.commit_inside("a.txt", "changed\n", "second");
     let aside = world.view.join("../objects-aside");
     std::fs::rename(world.view.join("objects"), &aside).unwrap();
     symlink(&aside, world.view.join("objects")).unwrap();
@@ -181,7 +181,7 @@ fn broken_packs() {
     for cut in [false, true] {
         let mut world = World::new();
         let before = world.host(&["rev-parse", "main"]);
-        world.commit_inside("a.txt", "two\n", "second");
+        world.commit_inside("a.txt", "changed\n", "second");
         world.inside(&["repack", "-a", "-d", "-q"]);
         let pack = packs(&world, "pack").remove(0);
         let mut bytes = std::fs::read(&pack).unwrap();
@@ -209,7 +209,7 @@ fn broken_packs() {
 #[test]
 fn a_pack_whose_index_lies_does_no_harm() {
     let mut world = World::new();
-    let tip = world.commit_inside("a.txt", "two\n", "second");
+    let tip = world.commit_inside("a.txt", "changed\n", "second");
     world.inside(&["repack", "-a", "-d", "-q"]);
     let idx = packs(&world, "idx").remove(0);
     let mut bytes = std::fs::read(&idx).unwrap();
@@ -236,7 +236,7 @@ fn packs(world: &World, extension: &str) -> Vec<PathBuf> {
 fn huge_files_are_not_read() {
     let mut world = World::new();
     let before = world.host(&["rev-parse", "main"]);
-    world.commit_inside("a.txt", "two\n", "second");
+    world.commit_inside("a.txt", "changed\n", "second");
     let blob = world.inside(&["rev-parse", "main:a.txt"]);
     let at = loose(&world, &blob);
     std::fs::remove_file(&at).unwrap();
@@ -280,7 +280,7 @@ fn huge_files_are_not_read() {
 fn the_limit_on_objects_holds() {
     let mut world = World::new();
     let before = world.host(&["rev-parse", "main"]);
-    world.commit_inside("a.txt", "two\n", "second");
+    world.commit_inside("a.txt", "changed\n", "second");
     world.options.max_objects = 2;
     let report = world.import();
     assert_eq!(world.host(&["rev-parse", "main"]), before);
