@@ -11,7 +11,7 @@
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
-mod git_import;
+pub mod git_import;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod init;

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::process::DumpableBehavior;
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, capabilities_secure_bits,
     clear_ambient_capability_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use palisade_policy::{AbsolutePath, Access, Peer, PolicyError, ResolvedPolicy, UnixAddress};
 
-use super::areas::{Area, Areas, PrivatePlace, State, look_up};
+use super::areas::{Area, Areas, PrivatePlace, State, look_up, works_on_a_layer};
 use crate::host::{Entry, GitDirs, LinuxHost};
 use crate::plan::{Device, GitOverlay, MaskKind, Mount, OverlayStore};
 
@@ -97,6 +97,12 @@ impl Built {
             }
         }
     }
+
+    fn pin(&mut self, at: &AbsolutePath) {
+        if self.region(at) == Region::Writable && self.pinned.insert(at.clone()) {
+            self.mount(at, Mount::Pin { path: at.clone() }, None);
+        }
+    }
 }
 
 /// Something that begins at a path, in the order in which it is looked at.
@@ -107,6 +113,7 @@ enum Item<'a> {
     Git,
     Link(&'a AbsolutePath),
     PinLink { dangling: bool },
+    Pin,
     Visible,
     Socket { allowed: bool },
 }
@@ -176,6 +183,7 @@ pub(super) fn build(
                     }
                 }
             }
+            Item::Pin => built.pin(path),
             Item::Visible => built.keep_visible(path),
             Item::Socket { allowed: true } => built.keep_visible(path),
             Item::Socket { allowed: false } => built.mask_socket(path),
@@ -194,23 +202,17 @@ pub(super) fn build(
 
 /// The git directories that the session works on through a layer of its own.
 fn private_git<'a>(
-    policy: &ResolvedPolicy,
+    policy: &'a ResolvedPolicy,
     host: &'a LinuxHost,
 ) -> impl Iterator<Item = &'a GitDirs> {
-    let asked: Vec<AbsolutePath> = policy
-        .private()
-        .iter()
-        .filter(|path| path.as_path().file_name() == Some(".git".as_ref()))
-        .filter_map(AbsolutePath::parent)
-        .collect();
     let git = host.places.git.iter();
-    git.filter(move |(root, git)| asked.contains(root) && git.can_be_overlaid())
+    git.filter(|(root, git)| works_on_a_layer(policy, root, git))
         .map(|(_, git)| git)
 }
 
 /// Everything that begins somewhere, outer paths first.
 fn items<'a>(
-    policy: &ResolvedPolicy,
+    policy: &'a ResolvedPolicy,
     host: &'a LinuxHost,
     areas: &'a Areas,
 ) -> Result<Vec<(AbsolutePath, Item<'a>)>, PolicyError> {
@@ -240,6 +242,12 @@ fn items<'a>(
         let dangling = areas.dangling.contains(link);
         items.push((link.clone(), Item::PinLink { dangling }));
     }
+    items.extend(
+        areas
+            .in_the_way
+            .iter()
+            .map(|file| (file.clone(), Item::Pin)),
+    );
     let mut granted = Vec::new();
     if let Some((_, local)) = policy.canonical().rules() {
         for path in &local.unix_paths {
@@ -292,7 +300,8 @@ impl Built {
                 let at = path.clone();
                 self.mount(path, Mount::Tmpfs { at, mode: 0o555 }, Some(Region::Fresh));
             }
-            (State::PrivateReadOnly, Region::Overlay) | (State::ReadOnly, Region::Writable) => {
+            (State::PrivateReadOnly, Region::Overlay | Region::Writable)
+            | (State::ReadOnly, Region::Writable) => {
                 let protect = Mount::Protect { path: path.clone() };
                 self.mount(path, protect, Some(Region::ReadOnly));
             }

@@ -36,7 +36,7 @@ pub enum Mount {
         /// What it says.
         target: AbsolutePath,
     },
-    /// A directory mounted on itself, so that it cannot be renamed or removed.
+    /// A directory, or a file in the place of one, mounted on itself, so that it cannot be renamed or removed.
     Pin {
         /// Which.
         path: AbsolutePath,
