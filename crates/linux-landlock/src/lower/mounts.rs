@@ -444,7 +444,7 @@ impl Built {
                 // A socket that moves takes its mask along, so nothing above it needs to be pinned.
                 self.mounts.push(Mount::Mask {
                     path: path.clone(),
-                    kind: MaskKind::File,
+                    kind: MaskKind::Socket,
                 });
                 self.regions.insert(path.clone(), Region::Masked);
             }

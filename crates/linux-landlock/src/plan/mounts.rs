@@ -71,13 +71,16 @@ pub enum Mount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "a path is a directory or it is not"
+    reason = "whoever masks must know how"
 )]
 pub enum MaskKind {
     /// A directory: an empty one without permissions takes its place.
     Directory,
     /// Anything else: an empty file without permissions takes its place.
     File,
+    /// A socket of the host: like a file, but one that is gone by then needs no mask. Nobody inside can make one that
+    /// the host listens on.
+    Socket,
 }
 
 /// Where the private layer of an overlay is kept.
