@@ -315,7 +315,9 @@ impl Areas {
         private: Option<PrivatePlace>,
     ) {
         match &located.below_file {
-            Some(file) if state.denies() => self.in_the_way.push(file.clone()),
+            Some(file) if state.denies() || private.is_some() => {
+                self.in_the_way.push(file.clone());
+            }
             Some(_) => {}
             None => self.insert(real, state, located, private),
         }

@@ -99,7 +99,9 @@ impl Built {
     }
 
     fn pin(&mut self, at: &AbsolutePath) {
-        if self.region(at) == Region::Writable && self.pinned.insert(at.clone()) {
+        let mounted = self.regions.contains_key(at) || self.pinned.contains(at);
+        if self.region(at) == Region::Writable && !mounted {
+            self.pinned.insert(at.clone());
             self.mount(at, Mount::Pin { path: at.clone() }, None);
         }
     }
@@ -124,7 +126,11 @@ impl Item<'_> {
             Self::Visible | Self::Socket { allowed: true } => true,
             Self::Area(area) => {
                 area.entry != Entry::Missing
-                    && matches!(area.state, State::ReadOnly | State::Writable)
+                    && match area.state {
+                        State::ReadOnly | State::Writable => true,
+                        State::Private => area.private == Some(PrivatePlace::Cache),
+                        State::Masked | State::PrivateReadOnly => false,
+                    }
             }
             _ => false,
         }
@@ -382,7 +388,8 @@ impl Built {
                 self.mount(path, Mount::Tmpfs { at, mode: 0o1777 }, Some(Region::Fresh));
             }
             // In a fresh place the host's cache is not seen anyway, and everything is private.
-            Some(PrivatePlace::Cache) if !matches!(region, Region::Fresh | Region::Masked) => {
+            Some(PrivatePlace::Cache) if region != Region::Fresh => {
+                self.keep_visible(path);
                 let overlay = Mount::Overlay {
                     path: path.clone(),
                     store: cache_store(host, path),
