@@ -187,10 +187,7 @@ pub(crate) fn metadata(site: &Site) -> Report {
         return unavailable("no network namespace of the test");
     }
     Tries::default()
-        .escape(
-            "metadata service",
-            connect((Ipv4Addr::new(169, 254, 169, 254), site.metadata)),
-        )
+        .escape("metadata service", connect((net::METADATA, site.metadata)))
         .report()
 }
 

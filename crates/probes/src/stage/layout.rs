@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Protected paths below the workspace.
 pub(super) const PROTECTED: [&str; 6] = [
@@ -130,14 +131,25 @@ pub(super) fn run_directory(root: &Path, token: &str) -> io::Result<PathBuf> {
     Ok(run)
 }
 
+/// Copies a program in a process of its own: a child that another thread starts meanwhile would inherit the descriptor
+/// that this one writes to, and a program that is open for writing cannot be run.
+pub(super) fn copy_program(from: &Path, to: &Path) -> io::Result<()> {
+    let copied = Command::new("cp").arg("--").args([from, to]).output()?;
+    if !copied.status.success() {
+        let why = String::from_utf8_lossy(&copied.stderr).into_owned();
+        return Err(io::Error::other(why));
+    }
+    fs::set_permissions(to, Permissions::from_mode(0o755))
+}
+
 /// A user that nobody is.
 const NOBODY_ELSE: u32 = 65_533;
 
 /// A program that runs as another user, who has no rights at all. Where that cannot be made, there is none.
 pub(super) fn elevating_program(root: &Path, program: &Path) {
     let path = root.join("outside/elevate");
-    let made = fs::copy(program, &path)
-        .and_then(|_| chown(&path, Some(NOBODY_ELSE), Some(NOBODY_ELSE)))
+    let made = copy_program(program, &path)
+        .and_then(|()| chown(&path, Some(NOBODY_ELSE), Some(NOBODY_ELSE)))
         .and_then(|()| fs::set_permissions(&path, Permissions::from_mode(0o4755)));
     if made.is_err() {
         let _ = fs::remove_file(path);

@@ -66,6 +66,20 @@ impl Stage {
     /// # Errors
     /// Something of it could not be made.
     pub fn prepare(setup: &Setup<'_>) -> io::Result<Self> {
+        Self::build(setup, false)
+    }
+
+    /// Moves this thread, and what it starts from now on, into a network namespace of its own, and sets a stage there
+    /// with a server on 169.254.169.254: the address where clouds hand out credentials is imitated nowhere else.
+    ///
+    /// # Errors
+    /// The caller may not make a namespace, which takes root; or something of the stage could not be made.
+    pub fn prepare_in_own_network(setup: &Setup<'_>) -> io::Result<Self> {
+        crate::sys::net::own_network()?;
+        Self::build(setup, true)
+    }
+
+    fn build(setup: &Setup<'_>, own_network: bool) -> io::Result<Self> {
         let token = random_name()?;
         let secret = format!("secret-{}", random_name()?);
         let root = setup.base.join(format!("palisade-stage-{token}"));
@@ -80,13 +94,12 @@ impl Stage {
         fs::set_permissions(&root, Permissions::from_mode(0o755))?;
 
         let program = root.join("palisade-probe");
-        fs::copy(setup.program, &program)?;
-        fs::set_permissions(&program, Permissions::from_mode(0o755))?;
+        layout::copy_program(setup.program, &program)?;
 
         layout::make(&root, &secret)?;
         let run = layout::run_directory(&root, &token)?;
         made.run = Some(run.clone());
-        let servers = Servers::start(&root, &run, &token, &secret)?;
+        let servers = Servers::start(&root, &run, &token, &secret, own_network)?;
         if let Some(owner) = setup.owner {
             give(&root, owner)?;
             give(&run, owner)?;
@@ -109,7 +122,7 @@ impl Stage {
             tcp6: servers.tcp6,
             udp4: servers.udp4,
             udp6: servers.udp6,
-            metadata: 0,
+            metadata: servers.metadata,
             abstract_name: servers.abstract_name.clone(),
             victim: victim.pid(),
             victim_memory: victim.memory,

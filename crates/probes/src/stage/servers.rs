@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::sys::net::send_fd;
+use crate::sys::net::{METADATA, send_fd};
 
 /// Socket files that answer, below the stage's directory and below the one for services.
 const BELOW_ROOT: [&str; 5] = [
@@ -35,6 +35,7 @@ const BELOW_RUN: [&str; 5] = [
 pub(super) struct Servers {
     pub(super) tcp4: u16,
     pub(super) tcp6: u16,
+    pub(super) metadata: u16,
     pub(super) udp4: u16,
     pub(super) udp6: u16,
     pub(super) abstract_name: String,
@@ -55,7 +56,13 @@ struct Ears {
 }
 
 impl Servers {
-    pub(super) fn start(root: &Path, run: &Path, token: &str, secret: &str) -> io::Result<Self> {
+    pub(super) fn start(
+        root: &Path,
+        run: &Path,
+        token: &str,
+        secret: &str,
+        own_network: bool,
+    ) -> io::Result<Self> {
         let tcp4 = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let udp4 = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         // A host may be without IPv6.
@@ -65,6 +72,13 @@ impl Servers {
         let (port4, port_udp4) = (port(tcp4.local_addr())?, port(udp4.local_addr())?);
         let port6 = tcp6.as_ref().map_or(Ok(0), |at| port(at.local_addr()))?;
         let port_udp6 = udp6.as_ref().map_or(Ok(0), |at| port(at.local_addr()))?;
+
+        let metadata = own_network
+            .then(|| TcpListener::bind((METADATA, 0)))
+            .transpose()?;
+        let port_metadata = metadata
+            .as_ref()
+            .map_or(Ok(0), |at| port(at.local_addr()))?;
 
         let mut unix = Vec::new();
         for (base, names) in [(root, BELOW_ROOT), (run, BELOW_RUN)] {
@@ -79,7 +93,7 @@ impl Servers {
             UnixListener::bind_addr(&address)?,
         ));
         let ears = Ears {
-            tcp: std::iter::once(tcp4).chain(tcp6).collect(),
+            tcp: std::iter::once(tcp4).chain(tcp6).chain(metadata).collect(),
             udp: std::iter::once(udp4).chain(udp6).collect(),
             unix,
             log: UnixDatagram::bind(root.join("outside/log"))?,
@@ -109,6 +123,7 @@ impl Servers {
         Ok(Self {
             tcp4: port4,
             tcp6: port6,
+            metadata: port_metadata,
             udp4: port_udp4,
             udp6: port_udp6,
             abstract_name,

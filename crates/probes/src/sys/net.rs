@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::io;
 use std::mem;
-use std::net::SocketAddr;
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::ptr;
@@ -17,16 +17,18 @@ pub(crate) fn socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<
     owned(fd.into())
 }
 
-/// Connects to 127.0.0.1; every family that is tried takes an IPv4 address.
-pub(crate) fn connect_ipv4(socket: &OwnedFd, port: u16) -> io::Result<()> {
-    let SocketAddr::V4(to) = SocketAddr::from(([127, 0, 0, 1], port)) else {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    };
+fn address_of(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {
     // SAFETY: all zeros is an address without a value.
     let mut address: libc::sockaddr_in = unsafe { mem::zeroed() };
     address.sin_family = libc::sa_family_t::try_from(libc::AF_INET).unwrap_or_default();
-    address.sin_port = to.port().to_be();
-    address.sin_addr.s_addr = u32::from(*to.ip()).to_be();
+    address.sin_port = port.to_be();
+    address.sin_addr.s_addr = u32::from(ip).to_be();
+    address
+}
+
+/// Connects to 127.0.0.1; every family that is tried takes an IPv4 address.
+pub(crate) fn connect_ipv4(socket: &OwnedFd, port: u16) -> io::Result<()> {
+    let address = address_of(Ipv4Addr::LOCALHOST, port);
     let length = libc::socklen_t::try_from(size_of_val(&address)).unwrap_or_default();
     // SAFETY: the address is as long as is said, and outlives the call.
     check(unsafe { libc::connect(socket.as_raw_fd(), ptr::from_ref(&address).cast(), length) })?;
@@ -103,5 +105,38 @@ pub(crate) fn receive_fd(socket: &UnixStream) -> io::Result<OwnedFd> {
         }
         let fd = libc::CMSG_DATA(header).cast::<c_int>().read_unaligned();
         Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// The address of the metadata service of clouds.
+pub(crate) const METADATA: Ipv4Addr = Ipv4Addr::new(169, 254, 169, 254);
+
+/// Moves this thread, and what it starts, into a network namespace of its own: loopback is up there, and has the
+/// address of the metadata service of clouds.
+pub(crate) fn own_network() -> io::Result<()> {
+    // SAFETY: moves the calling thread into a new network namespace; no memory is passed.
+    check(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
+    let any = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    // SAFETY: all zeros is a request without a value.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    name(&mut request, b"lo");
+    request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP).unwrap_or_default();
+    // SAFETY: the request names an interface and has the flags that this call reads; it outlives the call.
+    check(unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })?;
+    // SAFETY: all zeros is a request without a value.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    name(&mut request, b"lo:1");
+    let address = address_of(METADATA, 0);
+    // SAFETY: both kinds of address are as long, and this one says its kind.
+    request.ifr_ifru.ifru_addr =
+        unsafe { mem::transmute::<libc::sockaddr_in, libc::sockaddr>(address) };
+    // SAFETY: the request names an interface and has the address that this call reads; it outlives the call.
+    check(unsafe { libc::ioctl(any.as_raw_fd(), libc::SIOCSIFADDR, &raw const request) })?;
+    Ok(())
+}
+
+fn name(request: &mut libc::ifreq, name: &[u8]) {
+    for (to, from) in request.ifr_name.iter_mut().zip(name) {
+        *to = from.cast_signed() as libc::c_char;
     }
 }

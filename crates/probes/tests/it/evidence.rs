@@ -62,7 +62,7 @@ fn a_lie_does_not_hide_a_change() {
 
 #[test]
 fn work_in_the_workspace_is_evidence_only_when_nothing_is_writable() {
-    let act = |stage: &Stage| fs::write(stage.site().workspace.join("new"), "").unwrap();
+    let act = |stage: &Stage| fs::write(stage.site().workspace.join("notes"), "").unwrap();
     assert_eq!(judged(Mode::Write, act), Outcome::Contained);
     assert_eq!(judged(Mode::ReadOnly, act), Outcome::Escaped);
 }
