@@ -17,13 +17,13 @@ pub struct Baseline {
     pub(super) refs: Refs,
     pub(super) head: Option<Head>,
     /// How long the log of HEAD is, as the session sees it.
-    pub(super) head_log: usize,
+    pub(super) head_log: u64,
     pub(super) stash: Vec<LogEntry>,
     pub(super) index: Result<Entries, IndexFault>,
 }
 
-/// The largest log that is read.
-pub(super) const MAX_LOG: u64 = 64 << 20;
+/// The largest log of a stash.
+pub(super) const MAX_STASH_LOG: u64 = 4 << 20;
 
 /// Notes what the host's repository is. Call it before the session can work on it.
 ///
@@ -35,8 +35,8 @@ pub fn baseline(host: &GitLayout, options: &ImportOptions) -> Result<Baseline, I
     let git = Git::new(host, options);
     let kind = supported(&git)?;
     let own = open(host.git_dir())?;
-    let head_log = match own.read(path(b"logs/HEAD"), MAX_LOG) {
-        Ok(bytes) => bytes.len(),
+    let head_log = match own.file(path(b"logs/HEAD")) {
+        Ok((_, size)) => size,
         Err(_) => 0,
     };
     Ok(Baseline {
@@ -79,7 +79,7 @@ pub(super) fn host_head(own: &Tree, kind: HashKind) -> Option<Head> {
 /// The host's stash, oldest first.
 pub(super) fn host_stash(host: &GitLayout, kind: HashKind) -> Result<Vec<LogEntry>, ImportError> {
     let common = open(host.common_dir())?;
-    match common.read(path(b"logs/refs/stash"), MAX_LOG) {
+    match common.read(path(b"logs/refs/stash"), MAX_STASH_LOG) {
         Ok(bytes) => {
             reflog::parse(&bytes, kind).ok_or(ImportError::Unsupported("the stash's log is broken"))
         }

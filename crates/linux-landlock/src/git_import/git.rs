@@ -160,6 +160,14 @@ impl<'a> Git<'a> {
         self.options
     }
 
+    /// An error if the time for everything is over.
+    pub(super) fn in_time(&self) -> Result<(), ImportError> {
+        if Instant::now() < self.deadline {
+            return Ok(());
+        }
+        Err(ImportError::Timeout { command: "import" })
+    }
+
     /// Runs git to its end, or ends it.
     pub(super) fn run(&self, run: Run) -> Result<Answer, ImportError> {
         let command = run.command;

@@ -100,7 +100,7 @@ pub struct ImportOptions {
     pub max_bytes: u64,
     /// New loose objects and packs that are read from a session.
     pub max_objects: usize,
-    /// Refs that are read from a session.
+    /// Refs that are read from a session, beyond those that the host has.
     pub max_refs: usize,
     /// Bytes of an index.
     pub max_index: u64,
@@ -117,7 +117,7 @@ impl ImportOptions {
             max_bytes: 2 << 30,
             max_objects: 200_000,
             max_refs: 20_000,
-            max_index: 256 << 20,
+            max_index: 64 << 20,
         }
     }
 }

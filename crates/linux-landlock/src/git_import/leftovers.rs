@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Stat};
 
 use super::names::{HashKind, is_hex, pack_stem};
 use super::refs_read::reason;
@@ -14,6 +14,7 @@ use super::{GitLayout, ImportError};
 const MAX_ENTRIES: usize = 20_000;
 const MAX_DEPTH: usize = 12;
 const MAX_COMPARED: u64 = 4 << 20;
+const MAX_ALL_COMPARED: u64 = 256 << 20;
 
 /// Reports every file that differs from the host's and is not read by another part of the import.
 pub(super) fn report(
@@ -29,6 +30,7 @@ pub(super) fn report(
         layout,
         kind,
         left: MAX_ENTRIES,
+        bytes: MAX_ALL_COMPARED,
         report,
     };
     walk.directory(Path::new(""), 0);
@@ -42,6 +44,7 @@ struct Walk<'a> {
     layout: &'a GitLayout,
     kind: HashKind,
     left: usize,
+    bytes: u64,
     report: &'a mut ImportReport,
 }
 
@@ -99,11 +102,11 @@ impl Walk<'_> {
             || pack.is_some_and(|name| pack_stem(name, self.kind).is_some())
     }
 
-    fn is_the_hosts(&self, at: &Path) -> bool {
+    fn is_the_hosts(&mut self, at: &Path) -> bool {
         let both = (self.session.kind(at), self.host.kind(at));
         match both {
             (Some(FileType::RegularFile), Some(FileType::RegularFile)) => {
-                same_file(self.session, self.host, at).unwrap_or(false)
+                same_file(self.session, self.host, at, &mut self.bytes).unwrap_or(false)
             }
             (Some(FileType::Symlink), Some(FileType::Symlink)) => {
                 let theirs = self.session.link(at);
@@ -135,17 +138,24 @@ impl Walk<'_> {
     }
 }
 
-fn same_file(session: &Tree, host: &Tree, at: &Path) -> Option<bool> {
+fn same_file(session: &Tree, host: &Tree, at: &Path, budget: &mut u64) -> Option<bool> {
     let (mut theirs, a) = session.regular(at).ok()?;
     let (mut ours, b) = host.regular(at).ok()?;
     if a.st_size != b.st_size || a.st_mode != b.st_mode {
         return Some(false);
     }
-    if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino) {
+    // A session cannot set the time of change, so the same one is the same file: an overlay shows the host's own.
+    let changed = |stat: &Stat| (stat.st_ino, stat.st_ctime, stat.st_ctime_nsec);
+    if changed(&a) == changed(&b) {
         return Some(true);
     }
-    if u64::try_from(a.st_size).ok()? > MAX_COMPARED {
-        return Some(a.st_mtime == b.st_mtime && a.st_mtime_nsec == b.st_mtime_nsec);
+    let size = u64::try_from(a.st_size).ok()?;
+    match (size <= MAX_COMPARED)
+        .then(|| budget.checked_sub(size))
+        .flatten()
+    {
+        Some(left) => *budget = left,
+        None => return Some(a.st_mtime == b.st_mtime && a.st_mtime_nsec == b.st_mtime_nsec),
     }
     let read = |file: &mut std::fs::File| {
         let mut bytes = Vec::new();

@@ -81,7 +81,8 @@ pub fn import(
     // Refs before objects: whoever still writes adds objects first.
     let mut wanted = Wanted::default();
     wanted::head(&session, host, baseline, &mut wanted, &mut report);
-    let mut theirs = refs_read::of_session(&session, kind, options.max_refs, &mut report);
+    let limit = options.max_refs.saturating_add(baseline.refs.len());
+    let mut theirs = refs_read::of_session(&session, kind, limit, &mut report);
     // Without a HEAD it is no repository any more: then missing refs are debris, not wishes.
     theirs.complete &= wanted.head.is_some();
     let ours = refs_read::of_host(&git, kind)?;
@@ -106,6 +107,7 @@ pub fn import(
         &mut report,
     );
     leftovers::report(&session, host, kind, &mut report)?;
+    git.in_time()?;
 
     let sound = bring::bring(&session, &git, kind, &wanted, &ours, &mut report)?;
     let mut apply = Apply {

@@ -95,6 +95,7 @@ pub(super) fn stage(
         }
     };
     for fan in 0..=255_u8 {
+        git.in_time()?;
         let fan = format!("{fan:02x}");
         match theirs.dir(Path::new(&fan)) {
             Ok(dir) => stage_loose(&dir, &fan, &host, &staging, kind, &mut budget, report)?,
@@ -228,7 +229,8 @@ fn stage_packs(
         let shown = [b"objects/pack/", &name[..]].concat();
         match dir.file(path(&name)) {
             Ok((file, size)) if budget.spend(size) => {
-                let limit = format!("--max-input-size={size}");
+                // 0 would stand for no limit.
+                let limit = format!("--max-input-size={}", size.max(1));
                 let run = Run::new("index-pack")
                     .args(["--stdin", limit.as_str()])
                     .objects(Some(staging.dir()))

@@ -128,7 +128,7 @@ pub(super) fn one_of_host(
 }
 
 const MAX_REF_FILE: u64 = 4096;
-const MAX_PACKED: u64 = 256 << 20;
+const MAX_PACKED: u64 = 64 << 20;
 const MAX_DEPTH: usize = 20;
 
 /// The session's refs: loose ones first, as git does, because packing moves them the other way.

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -109,6 +109,17 @@ impl Tree {
             return Err(Unread::TooLarge);
         }
         Ok(bytes)
+    }
+
+    /// At most the last `limit` bytes of a regular file below, and its size.
+    pub(super) fn tail(&self, path: &Path, limit: u64) -> Result<(Vec<u8>, u64), Unread> {
+        let (mut file, size) = self.file(path)?;
+        let start = size.saturating_sub(limit);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.take(size.min(limit)).read_to_end(&mut bytes))
+            .map_err(Unread::Failed)?;
+        Ok((bytes, size))
     }
 
     /// What a name below is, without following it; `None` if there is nothing.

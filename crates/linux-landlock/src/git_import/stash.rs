@@ -57,11 +57,14 @@ impl Apply<'_> {
         }
         if let Some(tip) = &tip {
             let text: String = new.iter().map(|entry| entry.line(kind)).collect();
-            Lock::take(&logs, "stash")
+            let done = Lock::take(&logs, "stash")
                 .and_then(|log_lock| log_lock.commit(text.as_bytes()))
-                .map_err(|source| ImportError::host(&logs_path, source))?;
-            lock.commit(format!("{tip}\n").as_bytes())
-                .map_err(|source| ImportError::host(&refs_path, source))?;
+                .and_then(|()| lock.commit(format!("{tip}\n").as_bytes()));
+            if let Err(source) = done {
+                self.report
+                    .drop(STASH.as_bytes(), DropReason::Refused(source.to_string()));
+                return Ok(());
+            }
         } else if let Some(RefValue::Id(old)) = &old {
             // git takes the same lock, and looks at the value again.
             drop(lock);

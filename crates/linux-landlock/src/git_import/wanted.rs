@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::GitLayout;
-use super::baseline::{Baseline, MAX_LOG};
+use super::baseline::{Baseline, MAX_STASH_LOG};
 use super::index_file::{self, Entries, IndexFault, Staged};
 use super::names::{HashKind, Oid, STASH, is_managed_ref, is_safe_ref_name};
 use super::reflog::{self, LogEntry};
@@ -30,12 +30,18 @@ pub(super) struct Wanted {
     /// What HEAD says in the session; `None` if nothing that may come back.
     pub(super) head: Option<Head>,
     /// The new lines of HEAD's log, and its whole length.
-    pub(super) head_log: (Vec<LogEntry>, usize),
+    pub(super) head_log: (Vec<LogEntry>, u64),
     /// The whole stash, if it differs.
     pub(super) stash: Option<Vec<LogEntry>>,
     /// Paths of the index that differ; `None` stands for an entry that is gone.
     pub(super) index: BTreeMap<(Vec<u8>, u8), Option<Staged>>,
 }
+
+/// How much of the end of a log is read.
+const MAX_TAIL: u64 = 256 << 10;
+
+/// The most refs that one import changes.
+const MAX_CHANGES: usize = 5000;
 
 /// The longest run of log entries that is replayed.
 const MAX_STEPS: usize = 64;
@@ -98,6 +104,11 @@ pub(super) fn refs(
             wanted.refused.insert(name);
             continue;
         }
+        if wanted.changes.len() >= MAX_CHANGES {
+            report.drop(name.as_bytes(), DropReason::TooLarge);
+            wanted.refused.insert(name);
+            continue;
+        }
         let old = base.and_then(|value| value.id().cloned());
         let new = new.and_then(|value| value.id().cloned());
         let steps = steps(session, &name, old.as_ref(), new.as_ref(), baseline.kind);
@@ -143,11 +154,22 @@ fn steps(
     };
     let log = format!("logs/{name}");
     session
-        .read(path(log.as_bytes()), MAX_LOG)
+        .tail(path(log.as_bytes()), MAX_TAIL)
         .ok()
+        .map(|(bytes, size)| whole_lines(bytes, size))
         .and_then(|bytes| reflog::parse(&bytes, kind))
         .map(|log| reflog::chain(&log, old, new, MAX_STEPS, false).to_vec())
         .unwrap_or_default()
+}
+
+/// The end of a log, from its first whole line.
+fn whole_lines(bytes: Vec<u8>, size: u64) -> Vec<u8> {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length >= size) {
+        return bytes;
+    }
+    let start = bytes.iter().position(|b| *b == b'\n');
+    let rest = start.and_then(|start| bytes.get(start + 1..));
+    rest.unwrap_or_default().to_vec()
 }
 
 /// Reads HEAD and what is new in its log.
@@ -174,10 +196,17 @@ pub(super) fn head(
         },
         Err(why) => report.drop(shown, reason(&why)),
     }
-    if let Ok(bytes) = session.read(&layout.own("logs/HEAD"), MAX_LOG) {
-        let fresh = bytes.get(baseline.head_log..).unwrap_or_default();
-        wanted.head_log.0 = reflog::parse(fresh, baseline.kind).unwrap_or_default();
-        wanted.head_log.1 = bytes.len();
+    if let Ok((bytes, size)) = session.tail(&layout.own("logs/HEAD"), MAX_TAIL) {
+        let fresh = size.saturating_sub(baseline.head_log);
+        let bytes = match usize::try_from(fresh) {
+            Ok(fresh) if fresh <= bytes.len() => {
+                bytes.get(bytes.len() - fresh..).map(<[u8]>::to_vec)
+            }
+            _ => Some(whole_lines(bytes, size)),
+        };
+        let bytes = bytes.unwrap_or_default();
+        wanted.head_log.0 = reflog::parse(&bytes, baseline.kind).unwrap_or_default();
+        wanted.head_log.1 = size;
     }
 }
 
@@ -192,7 +221,7 @@ pub(super) fn stash(
     if theirs.unusable.contains(STASH) {
         return;
     }
-    let log = match session.read(path(b"logs/refs/stash"), MAX_LOG) {
+    let log = match session.read(path(b"logs/refs/stash"), MAX_STASH_LOG) {
         Ok(bytes) => reflog::parse(&bytes, baseline.kind),
         Err(Unread::Missing) => Some(Vec::new()),
         Err(why) => {
