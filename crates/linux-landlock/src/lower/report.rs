@@ -261,13 +261,9 @@ pub(super) fn landlock(
         )
         .with(Guarantee::SystemCalls, system_calls(policy));
     let report = common_notes(policy, host, areas, report);
-    if reads.carved {
-        report.with_note(
-            "the directories above denied paths cannot be listed, and what is made there later cannot be read",
-        )
-    } else {
-        report
-    }
+    report.with_note(
+        "the directories above denied paths cannot be listed, and what is made there later cannot be read",
+    )
 }
 
 fn common_notes(

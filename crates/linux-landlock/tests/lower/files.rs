@@ -190,7 +190,10 @@ impl Files {
             .nodes
             .keys()
             .filter(|path| policy.place(&Access::Read(abs(path))).is_none());
-        let above: BTreeSet<&Path> = denied.flat_map(|path| path.ancestors().skip(1)).collect();
+        let above: BTreeSet<&Path> = denied
+            .flat_map(|path| path.ancestors().skip(1))
+            .chain([Path::new("/")])
+            .collect();
         for directory in above {
             let children = self.nodes.iter().filter(|(path, node)| {
                 path.parent() == Some(directory) && !matches!(node, Node::Link(_))

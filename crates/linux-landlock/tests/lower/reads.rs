@@ -105,14 +105,15 @@ fn a_secret_in_a_root_is_a_loss() {
 }
 
 #[test]
-fn nothing_denied_is_one_rule() {
+fn devices_are_granted_one_by_one_also_where_nothing_is_denied() {
     let mut files = Files::sample();
-    files.remove("/home/dev/.aws");
-    files.remove("/home/dev/.ssh");
-    files.remove("/home/dev/.bash_history");
-    files.remove("/home/dev/.cargo");
+    for secret in [".aws", ".ssh", ".bash_history", ".cargo"] {
+        files.remove(&format!("/home/dev/{secret}"));
+    }
     let (policy, host) =
         prepare(&workspace(), &context(1000), &files, files.kernel(7, false)).unwrap();
     let (plan, _) = plan(LinuxLandlock.lower(&policy, &host).unwrap());
-    assert!(rights(&plan, &abs("/anything")).contains(FsRights::READ));
+    assert_eq!(rights(&plan, &abs("/dev/sda")), FsRights::default());
+    assert!(rights(&plan, &abs("/dev/null")).contains(FsRights::WRITE_FILE));
+    assert!(rights(&plan, &abs("/srv/app/x")).contains(FsRights::READ));
 }

@@ -175,10 +175,7 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "makes a message queue",
         attempt!(attempts::kernel::queue),
-    )
-    .landlock(Residue(
-        "the queue is made before Landlock refuses to open it",
-    )),
+    ),
     Probe::new(
         Kernel,
         Some(180),

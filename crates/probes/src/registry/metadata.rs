@@ -60,5 +60,8 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "lists the mounts of the host",
         attempt!(attempts::metadata::list_mounts),
-    ),
+    )
+    .landlock(Residue(
+        "what `/proc` tells everybody about a process can be read without a pid namespace",
+    )),
 ];

@@ -59,10 +59,7 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "changes limit, priority and processors of another process",
         attempt!(attempts::processes::limits),
-    )
-    .landlock(Residue(
-        "neither Landlock nor the filter can tell whose process is named",
-    )),
+    ),
     Probe::new(
         Processes,
         Some(145),
@@ -137,8 +134,5 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "attaches a segment of System V shared memory",
         attempt!(attempts::processes::segment),
-    )
-    .landlock(Residue(
-        "System V names are shared without an ipc namespace",
-    )),
+    ),
 ];
