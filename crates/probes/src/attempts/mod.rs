@@ -24,7 +24,7 @@ use crate::sys::process;
 pub(crate) use tries::Tries;
 
 /// No attempt takes longer.
-const SECONDS: u32 = 5;
+const SECONDS: u32 = 8;
 
 /// The first argument of the victim.
 pub(crate) const VICTIM: &str = "victim";

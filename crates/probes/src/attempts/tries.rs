@@ -7,6 +7,9 @@ use crate::report::Report;
 use crate::sys;
 use crate::sys::harmless::Harmless;
 
+/// Before what did not get through.
+const NOT: &str = "but not: ";
+
 /// What came of several tries: one escape makes the whole an escape.
 #[derive(Debug, Default)]
 pub(crate) struct Tries {
@@ -75,12 +78,20 @@ impl Tries {
         }
     }
 
+    /// What did not get through, after what did.
+    fn rest(&self) -> String {
+        self.refused
+            .iter()
+            .map(|(by, what)| format!("; {NOT}{by} {what}"))
+            .collect()
+    }
+
     pub(crate) fn report(self) -> Report {
         if !self.escaped.is_empty() {
-            return Report::Escaped(self.escaped.join("; "));
+            return Report::Escaped(self.escaped.join("; ") + &self.rest());
         }
         if !self.acted.is_empty() {
-            return Report::Acted(self.acted.join("; "));
+            return Report::Acted(self.acted.join("; ") + &self.rest());
         }
         let mut refused = self.refused.into_iter();
         let Some((by, mut detail)) = refused.next() else {
@@ -131,7 +142,10 @@ mod tests {
             .escape("first", failed(libc::EACCES))
             .escape("second", Ok("wrote"))
             .report();
-        assert_eq!(report.to_string(), "escaped: second wrote");
+        assert_eq!(
+            report.to_string(),
+            "escaped: second wrote; but not: EACCES first"
+        );
     }
 
     #[test]

@@ -68,7 +68,8 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "calls perf_event_open with no event",
         attempt!(attempts::kernel::perf),
-    ),
+    )
+    .user(Depends("a sysctl may forbid it")),
     Probe::new(
         Kernel,
         Some(164),

@@ -1,6 +1,7 @@
 //! Resources.
 
 use super::elsewhere;
+use crate::probe::Alone::Depends;
 use crate::probe::Class::Resources;
 use crate::probe::Expected::Residue;
 use crate::probe::Mode::{Both, Write};
@@ -76,7 +77,8 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "uses processor time",
         attempt!(attempts::resources::spin),
-    ),
+    )
+    .alone(Depends("a busy machine may not give as much time")),
     Probe::new(
         Resources,
         Some(192),

@@ -37,19 +37,18 @@ pub(crate) fn connect_ipv4(socket: &OwnedFd, port: u16) -> io::Result<()> {
 
 /// Room for one descriptor beside the data.
 #[repr(C, align(8))]
-struct Control([u8; 64]);
+struct Control([u8; ROOM as usize]);
 
-fn message(data: &mut libc::iovec, control: &mut Control, room: usize) -> libc::msghdr {
+const ROOM: u32 = 64;
+
+fn message(data: &mut libc::iovec, control: &mut Control, room: u32) -> libc::msghdr {
     // SAFETY: all zeros is a message with nothing in it.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = data;
     message.msg_iovlen = 1;
     message.msg_control = control.0.as_mut_ptr().cast();
     // The type differs between C libraries.
-    #[expect(clippy::useless_conversion, reason = "not with every C library")]
-    {
-        message.msg_controllen = room.try_into().unwrap_or_default();
-    }
+    message.msg_controllen = room as _;
     message
 }
 
@@ -60,13 +59,13 @@ const _: () = assert!(size_of::<c_int>() == 4);
 /// Sends one byte and a descriptor.
 pub(crate) fn send_fd(socket: &UnixStream, fd: BorrowedFd<'_>) -> io::Result<()> {
     let mut byte = *b"d";
-    let mut control = Control([0; 64]);
+    let mut control = Control([0; ROOM as usize]);
     let mut data = libc::iovec {
         iov_base: byte.as_mut_ptr().cast(),
         iov_len: byte.len(),
     };
     // SAFETY: computes a length, nothing else.
-    let room = unsafe { libc::CMSG_SPACE(FD_BYTES) } as usize;
+    let room = unsafe { libc::CMSG_SPACE(FD_BYTES) };
     let message = message(&mut data, &mut control, room);
     // SAFETY: the message points to live data and to a control buffer that has room for one descriptor.
     unsafe {
@@ -88,13 +87,12 @@ pub(crate) fn send_fd(socket: &UnixStream, fd: BorrowedFd<'_>) -> io::Result<()>
 /// Receives a descriptor.
 pub(crate) fn receive_fd(socket: &UnixStream) -> io::Result<OwnedFd> {
     let mut byte = [0_u8; 1];
-    let mut control = Control([0; 64]);
+    let mut control = Control([0; ROOM as usize]);
     let mut data = libc::iovec {
         iov_base: byte.as_mut_ptr().cast(),
         iov_len: byte.len(),
     };
-    let room = size_of::<Control>();
-    let mut message = message(&mut data, &mut control, room);
+    let mut message = message(&mut data, &mut control, ROOM);
     // SAFETY: the message points to live buffers of the lengths that it says; the header is read only if the kernel
     // filled one in, and a descriptor in it is new and ours.
     unsafe {
@@ -137,6 +135,6 @@ pub(crate) fn own_network() -> io::Result<()> {
 
 fn name(request: &mut libc::ifreq, name: &[u8]) {
     for (to, from) in request.ifr_name.iter_mut().zip(name) {
-        *to = from.cast_signed() as libc::c_char;
+        *to = libc::c_char::from_ne_bytes([*from]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use palisade_probes::{Alone, Expected, Mode, Tier, all, find};
+use palisade_probes::{Expected, Mode, Tier, all, find};
 
 /// Number, name and mode of every row: W workspace-write, R read-only, B both.
 const CORPUS: &[(u16, &str, char)] = &[
@@ -194,7 +194,7 @@ fn what_is_not_run_says_why() {
             .all(|tier| matches!(probe.expected(*tier), Expected::NotApplicable(_)));
         assert_eq!(probe.is_built(), !idle, "{}", probe.name);
         assert_eq!(
-            matches!(probe.control.root, Alone::NotRun(_)),
+            matches!(probe.control.root, palisade_probes::Alone::NotRun(_)),
             idle,
             "{}",
             probe.name
