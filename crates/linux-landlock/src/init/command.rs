@@ -227,12 +227,13 @@ impl ChildSetup {
         for canary in &self.canaries {
             self.check_canary(canary).map_err(during(Step::Canary))?;
         }
-        // The wider filter last would be refused by the narrower one; each denies only what commands do not need.
-        for filter in [&command.narrower_filter, &self.filter] {
-            if !filter.is_empty() {
-                seccomp::install(filter).map_err(during(Step::Filter))?;
-            }
+        // The narrower one first: the session's own denies only what setting up needs, so it does not stand in the way
+        // of the other, which may deny anything.
+        if !command.narrower_filter.is_empty() {
+            seccomp::install(&command.narrower_filter).map_err(during(Step::Filter))?;
         }
+        // Never skipped: the kernel refuses an empty program, and then so do we.
+        seccomp::install(&self.filter).map_err(during(Step::Filter))?;
         Ok(())
     }
 
