@@ -1,4 +1,26 @@
 //! Runs a probe in whatever the caller puts it, and judges what came of it.
+//!
+//! A run needs a stage and a way to run a command line in the subject; [`bare`] is the way without a sandbox:
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use palisade_probes::run::{bare, launch};
+//! use palisade_probes::stage::{Setup, Stage};
+//! use palisade_probes::{Mode, Tier, all};
+//!
+//! for probe in all().filter(|probe| probe.is_built() && probe.suits(Mode::Write)) {
+//!     let stage = Stage::prepare(&Setup {
+//!         base: Path::new("/var/tmp"),
+//!         program: Path::new("/srv/app/palisade-probe"),
+//!         owner: None,
+//!         mode: Mode::Write,
+//!     })?;
+//!     let verdict = launch(probe, &stage, &mut |line| bare(&stage, None, line))?;
+//!     assert_eq!(verdict.deviation(probe, Tier::Full), None);
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::ffi::OsString;
 use std::fs::File;
