@@ -108,7 +108,8 @@ pub enum Entry {
     File,
     /// A symbolic link.
     Symlink {
-        /// What it leads to, without any link left in it, whether or not that exists; `None` if it leads in a circle.
+        /// What it leads to, without any link left in it, whether or not that exists; `None` if it leads in a circle,
+        /// or through `..` behind something that does not exist.
         target: Option<AbsolutePath>,
     },
     /// A socket, a pipe, a device.

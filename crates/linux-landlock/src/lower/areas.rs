@@ -83,12 +83,10 @@ pub(super) struct Areas {
     pub(super) dangling: Vec<AbsolutePath>,
     /// Files where a directory above a guarded path would be.
     pub(super) in_the_way: Vec<AbsolutePath>,
-    /// Globs that match more than the survey looks at, and whether one of them denies reading.
+    /// Globs that match more than the survey looks at.
     pub(super) truncated: Vec<String>,
     /// Whether there is any glob that guards something.
     pub(super) globs: bool,
-    /// Secrets that do not exist.
-    pub(super) missing_secrets: usize,
 }
 
 /// Looks every path of the policy up.
@@ -297,9 +295,6 @@ impl Areas {
                 }
             }
             _ => {
-                if state == State::Masked && located.entry == Entry::Missing {
-                    self.missing_secrets += 1;
-                }
                 self.insert_found(&located.real, state, located, private);
             }
         }
