@@ -2,5 +2,6 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
+mod aftermath;
 mod support;
 mod wall;
