@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 mod aftermath;
+mod differential;
 mod support;
 mod wall;
