@@ -13,7 +13,7 @@ pub mod aftermath;
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
-mod git_import;
+pub mod git_import;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod init;
@@ -29,6 +29,8 @@ pub mod survey;
 mod sys;
 #[cfg(target_os = "linux")]
 mod wire;
+#[cfg(target_os = "linux")]
+pub mod wrapper;
 
 #[cfg(target_os = "linux")]
 pub use helper_entry::dispatch;
@@ -36,7 +38,7 @@ pub use host::LinuxHost;
 #[cfg(target_os = "linux")]
 pub use launch::{
     Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError,
-    Session, Stdio, Usage,
+    Session, StartError, Started, Stdio, Usage, start, start_on,
 };
 pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};

@@ -29,8 +29,6 @@ const CACHES: [(&str, &str); 7] = [
 pub(super) struct Reads {
     /// Denied paths inside writable ones.
     pub(super) open: Vec<AbsolutePath>,
-    /// Whether any directory above a denied path is no longer listed.
-    pub(super) carved: bool,
 }
 
 pub(super) fn lower(
@@ -105,10 +103,12 @@ pub(super) fn lower(
     Ok((plan, enforcement))
 }
 
-/// What may be read: everything, or whatever does not lead to a denied path, entry by entry.
+/// What may be read: whatever does not lead to a denied path or a device, entry by entry.
 fn readable(host: &LinuxHost, areas: &Areas, rights: FsRights) -> (Vec<PathRule>, Reads) {
     let mut reads = Reads::default();
-    let mut denied: Vec<&AbsolutePath> = Vec::new();
+    // Devices are granted one by one: to the superuser, a disk in `/dev` would hold every file.
+    let devices = AbsolutePath::new("/dev").ok();
+    let mut denied: Vec<&AbsolutePath> = devices.iter().collect();
     for (path, area) in &areas.places {
         if area.state != State::Masked || area.entry == Entry::Missing {
             continue;
@@ -133,10 +133,6 @@ fn readable(host: &LinuxHost, areas: &Areas, rights: FsRights) -> (Vec<PathRule>
         .flat_map(|path| path.as_path().ancestors().skip(1))
         .filter_map(|above| AbsolutePath::new(above).ok())
         .collect();
-    if above.is_empty() {
-        rules.extend(AbsolutePath::new("/").ok());
-    }
-    reads.carved = !above.is_empty();
     for directory in &above {
         // Below a denied directory only what is reopened there is granted, not what lies next to it.
         if nearest(areas, directory.as_path().ancestors()) == Some(State::Masked) {

@@ -1,4 +1,4 @@
-//! The entries of the directories above denied paths, for a tier that can only grant.
+//! The entries of the root and of the directories above denied paths, for a tier that can only grant.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ pub(super) fn list(places: &mut Places, policy: &ResolvedPolicy) {
         .entries
         .iter()
         .map(|(name, located)| (name, &located.real, &located.entry));
-    let mut above: BTreeSet<AbsolutePath> = BTreeSet::new();
+    // Devices are never granted as a whole, so the root is always taken apart.
+    let mut above: BTreeSet<AbsolutePath> = AbsolutePath::new("/").into_iter().collect();
     for (name, real, entry) in entries.chain(matches) {
         if *entry == Entry::Missing || policy.place(&Access::Read(name.clone())).is_some() {
             continue;

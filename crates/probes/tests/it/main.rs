@@ -1,0 +1,17 @@
+//! The registry is complete, and every attempt does without a sandbox what it is said to do.
+#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
+#![cfg_attr(
+    target_os = "linux",
+    expect(
+        clippy::print_stderr,
+        reason = "a test says what it found and what it skips"
+    )
+)]
+
+#[cfg(target_os = "linux")]
+mod bubblewrap;
+#[cfg(target_os = "linux")]
+mod controls;
+#[cfg(target_os = "linux")]
+mod evidence;
+mod registry;
