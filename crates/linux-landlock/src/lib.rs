@@ -9,6 +9,8 @@
 //! - It does not decide whether a command may run: that is `palisade-exec-policy`.
 
 #[cfg(target_os = "linux")]
+pub mod aftermath;
+#[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
 pub mod git_import;

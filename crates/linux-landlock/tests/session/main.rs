@@ -2,5 +2,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
+mod aftermath;
+mod differential;
 mod support;
 mod wall;
