@@ -11,7 +11,7 @@
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
-mod git_import;
+pub mod git_import;
 pub mod host;
 #[cfg(target_os = "linux")]
 mod init;
@@ -27,6 +27,8 @@ pub mod survey;
 mod sys;
 #[cfg(target_os = "linux")]
 mod wire;
+#[cfg(target_os = "linux")]
+pub mod wrapper;
 
 #[cfg(target_os = "linux")]
 pub use helper_entry::dispatch;
@@ -34,7 +36,7 @@ pub use host::LinuxHost;
 #[cfg(target_os = "linux")]
 pub use launch::{
     Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError,
-    Session, Stdio, Usage,
+    Session, StartError, Started, Stdio, Usage, start, start_on,
 };
 pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};

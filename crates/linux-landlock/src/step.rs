@@ -154,6 +154,22 @@ impl Step {
         let code = self.code();
         code >= Self::Namespaces.code() && code <= Self::Loopback.code()
     }
+
+    /// Whether the step fails because of one path rather than of what the host supports.
+    #[must_use]
+    pub const fn is_about_a_path(self) -> bool {
+        matches!(
+            self,
+            Self::KeepTree
+                | Self::PrivateDirectory
+                | Self::AttachTree
+                | Self::Link
+                | Self::Pin
+                | Self::Protect
+                | Self::Mask
+                | Self::Overlay
+        )
+    }
 }
 
 impl fmt::Display for Step {

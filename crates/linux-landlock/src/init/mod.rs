@@ -105,6 +105,8 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
 
 /// The caller passes the channel as descriptor 0, because that is what spawning without a fork can do.
 fn adopt_channel() -> Result<Channel, Errno> {
+    // Out of the caller's process group: a Ctrl-C in its terminal is for the commands, and the caller passes it on.
+    let _ = rustix::process::setsid();
     let channel = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;

@@ -360,7 +360,11 @@ fn make_scratch() -> Result<OwnedFd, Errno> {
 fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<(), Errno> {
     let blank = match kind {
         MaskKind::Directory => BLANK_DIRECTORY,
-        MaskKind::File => BLANK_FILE,
+        MaskKind::File | MaskKind::Socket => BLANK_FILE,
+    };
+    let target = match find(path) {
+        Err(Errno::NOENT) if kind == MaskKind::Socket => return Ok(()),
+        found => found?,
     };
     let copy = open_tree(
         scratch,
@@ -375,7 +379,7 @@ fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<
             private: true,
         },
     )?;
-    attach(copy.as_fd(), find(path)?.as_fd())
+    attach(copy.as_fd(), target.as_fd())
 }
 
 fn mount_on_itself(path: &AbsolutePath, more: u64) -> Result<(), Errno> {

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::process::DumpableBehavior;
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, capabilities_secure_bits,
     clear_ambient_capability_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
@@ -38,8 +38,9 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
     let held = capabilities(None)?;
     match set_capabilities_secure_bits(bits) {
         Ok(()) => {}
-        // Whoever has nothing cannot lock anything, and gains nothing at exec: user ids do not change.
-        Err(Errno::PERM) if held.permitted.is_empty() && !rustix::process::geteuid().is_root() => {}
+        // Whoever has nothing cannot lock anything, and gains nothing at exec: the user is not root, or an outer sandbox
+        // has locked the same already.
+        Err(Errno::PERM) if held.permitted.is_empty() && means_nothing_to_exec()? => {}
         Err(errno) => return Err(errno),
     }
     clear_ambient_capability_set()?;
@@ -57,4 +58,10 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
     } else {
         Err(Errno::NOTRECOVERABLE)
     }
+}
+
+/// Whether the user's id gives no capability at exec.
+fn means_nothing_to_exec() -> Result<bool, Errno> {
+    let locked = CapabilitiesSecureBits::NO_ROOT.union(CapabilitiesSecureBits::NO_ROOT_LOCKED);
+    Ok(!rustix::process::geteuid().is_root() || capabilities_secure_bits()?.contains(locked))
 }

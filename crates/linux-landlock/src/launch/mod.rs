@@ -6,6 +6,7 @@ mod error;
 mod explain;
 mod helper;
 mod session;
+mod start;
 mod stdio;
 
 pub use child::{Child, Exit, ExitCause, Usage};
@@ -14,4 +15,5 @@ pub use error::LaunchError;
 pub use explain::Explanation;
 pub use helper::Helper;
 pub use session::{Command, Session};
+pub use start::{StartError, Started, start, start_on};
 pub use stdio::Stdio;

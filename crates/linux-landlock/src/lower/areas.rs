@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use palisade_policy::{
     AbsolutePath, Access, CanonicalSandboxPolicy, LoweringProblem, PathMatcher, Place, PolicyError,
-    ResolvedPolicy,
+    ResolvedPolicy, Stance,
 };
 
-use crate::host::{Entry, Located, Places};
+use crate::host::{Entry, GitDirs, Located, Places};
 
 /// What the oracle says about a path, strictest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +81,8 @@ pub(super) struct Areas {
     pub(super) links: Vec<AbsolutePath>,
     /// Guarded links that lead nowhere.
     pub(super) dangling: Vec<AbsolutePath>,
+    /// Files where a directory above a guarded path would be.
+    pub(super) in_the_way: Vec<AbsolutePath>,
     /// Globs that match more than the survey looks at, and whether one of them denies reading.
     pub(super) truncated: Vec<String>,
     /// Whether there is any glob that guards something.
@@ -170,6 +172,37 @@ pub(super) fn field_of(policy: &ResolvedPolicy, path: &AbsolutePath) -> String {
         path if Some(path) == context.facts.tmpdir.as_ref() => "TMPDIR".to_owned(),
         _ => "paths".to_owned(),
     }
+}
+
+/// Whether git works on a private layer over the git directory of a root, and its history may come back: the policy
+/// asks for that, and nothing else in it guards where the history would go.
+pub(super) fn works_on_a_layer(
+    policy: &ResolvedPolicy,
+    root: &AbsolutePath,
+    git: &GitDirs,
+) -> bool {
+    let asked = policy.private().iter().any(|path| {
+        path.parent().as_ref() == Some(root)
+            && path.as_path().file_name() == Some(".git".as_ref())
+            && State::of(policy, path) == State::Private
+    });
+    let case = policy.context().facts.case;
+    let covers = |matcher: &PathMatcher| matcher.specificity(&git.common_dir, case).is_some();
+    let guarded = || {
+        policy.read_only().iter().any(covers)
+            || policy
+                .guards()
+                .iter()
+                .any(|guard| guard.write == Some(Stance::Denies) && covers(&guard.matcher))
+    };
+    asked
+        && git.can_be_overlaid()
+        && match State::of(policy, &git.common_dir) {
+            State::Private | State::Writable => true,
+            // Outside the roots, as with the work trees of a repository elsewhere.
+            State::ReadOnly => !guarded(),
+            State::Masked | State::PrivateReadOnly => false,
+        }
 }
 
 impl Areas {
@@ -282,9 +315,8 @@ impl Areas {
         private: Option<PrivatePlace>,
     ) {
         match &located.below_file {
-            Some(file) if state.denies() => {
-                let located = Located::new(file.clone(), Entry::File);
-                self.insert(file, state.max(State::ReadOnly), &located, private);
+            Some(file) if state.denies() || private.is_some() => {
+                self.in_the_way.push(file.clone());
             }
             Some(_) => {}
             None => self.insert(real, state, located, private),
@@ -328,7 +360,8 @@ impl Areas {
                     .path()
                     .is_some_and(|path| of_root(path) && State::of(policy, path).denies())
             });
-            let left_over = policy.private().iter().any(of_root) && !git.can_be_overlaid();
+            let left_over =
+                policy.private().iter().any(of_root) && !works_on_a_layer(policy, root, git);
             if !guarded && !left_over {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use palisade_policy::{AbsolutePath, Access, Peer, PolicyError, ResolvedPolicy, UnixAddress};
 
-use super::areas::{Area, Areas, PrivatePlace, State, look_up};
+use super::areas::{Area, Areas, PrivatePlace, State, look_up, works_on_a_layer};
 use crate::host::{Entry, GitDirs, LinuxHost};
 use crate::plan::{Device, GitOverlay, MaskKind, Mount, OverlayStore};
 
@@ -99,6 +99,14 @@ impl Built {
             }
         }
     }
+
+    fn pin(&mut self, at: &AbsolutePath) {
+        let mounted = self.regions.contains_key(at) || self.pinned.contains(at);
+        if self.region(at) == Region::Writable && !mounted {
+            self.pinned.insert(at.clone());
+            self.mount(at, Mount::Pin { path: at.clone() }, None);
+        }
+    }
 }
 
 /// Something that begins at a path, in the order in which it is looked at.
@@ -109,6 +117,7 @@ enum Item<'a> {
     Git,
     Link(&'a AbsolutePath),
     PinLink { dangling: bool },
+    Pin,
     Visible,
     Socket { allowed: bool },
 }
@@ -119,7 +128,11 @@ impl Item<'_> {
             Self::Visible | Self::Socket { allowed: true } => true,
             Self::Area(area) => {
                 area.entry != Entry::Missing
-                    && matches!(area.state, State::ReadOnly | State::Writable)
+                    && match area.state {
+                        State::ReadOnly | State::Writable => true,
+                        State::Private => area.private == Some(PrivatePlace::Cache),
+                        State::Masked | State::PrivateReadOnly => false,
+                    }
             }
             _ => false,
         }
@@ -187,6 +200,7 @@ pub(super) fn build(
                     }
                 }
             }
+            Item::Pin => built.pin(path),
             Item::Visible => built.keep_visible(path),
             Item::Socket { allowed: true } => built.keep_visible(path),
             Item::Socket { allowed: false } => built.mask_socket(path),
@@ -205,23 +219,17 @@ pub(super) fn build(
 
 /// The git directories that the session works on through a layer of its own.
 fn private_git<'a>(
-    policy: &ResolvedPolicy,
+    policy: &'a ResolvedPolicy,
     host: &'a LinuxHost,
 ) -> impl Iterator<Item = &'a GitDirs> {
-    let asked: Vec<AbsolutePath> = policy
-        .private()
-        .iter()
-        .filter(|path| path.as_path().file_name() == Some(".git".as_ref()))
-        .filter_map(AbsolutePath::parent)
-        .collect();
     let git = host.places.git.iter();
-    git.filter(move |(root, git)| asked.contains(root) && git.can_be_overlaid())
+    git.filter(|(root, git)| works_on_a_layer(policy, root, git))
         .map(|(_, git)| git)
 }
 
 /// Everything that begins somewhere, outer paths first.
 fn items<'a>(
-    policy: &ResolvedPolicy,
+    policy: &'a ResolvedPolicy,
     host: &'a LinuxHost,
     areas: &'a Areas,
 ) -> Result<Vec<(AbsolutePath, Item<'a>)>, PolicyError> {
@@ -251,6 +259,12 @@ fn items<'a>(
         let dangling = areas.dangling.contains(link);
         items.push((link.clone(), Item::PinLink { dangling }));
     }
+    items.extend(
+        areas
+            .in_the_way
+            .iter()
+            .map(|file| (file.clone(), Item::Pin)),
+    );
     let mut granted = Vec::new();
     if let Some((_, local)) = policy.canonical().rules() {
         for path in &local.unix_paths {
@@ -303,7 +317,8 @@ impl Built {
                 let at = path.clone();
                 self.mount(path, Mount::Tmpfs { at, mode: 0o555 }, Some(Region::Fresh));
             }
-            (State::PrivateReadOnly, Region::Overlay) | (State::ReadOnly, Region::Writable) => {
+            (State::PrivateReadOnly, Region::Overlay | Region::Writable)
+            | (State::ReadOnly, Region::Writable) => {
                 let protect = Mount::Protect { path: path.clone() };
                 self.mount(path, protect, Some(Region::ReadOnly));
             }
@@ -384,7 +399,8 @@ impl Built {
                 self.mount(path, Mount::Tmpfs { at, mode: 0o1777 }, Some(Region::Fresh));
             }
             // In a fresh place the host's cache is not seen anyway, and everything is private.
-            Some(PrivatePlace::Cache) if !matches!(region, Region::Fresh | Region::Masked) => {
+            Some(PrivatePlace::Cache) if region != Region::Fresh => {
+                self.keep_visible(path);
                 let overlay = Mount::Overlay {
                     path: path.clone(),
                     store: cache_store(self.store.as_ref(), path),
@@ -446,7 +462,7 @@ impl Built {
                 // A socket that moves takes its mask along, so nothing above it needs to be pinned.
                 self.mounts.push(Mount::Mask {
                     path: path.clone(),
-                    kind: MaskKind::File,
+                    kind: MaskKind::Socket,
                 });
                 self.regions.insert(path.clone(), Region::Masked);
             }

@@ -4,7 +4,7 @@ use palisade_policy::{
     Enforcement, GitAccess, Guarantee, LoopbackAccess, Measure, NetworkScope, ResolvedPolicy,
 };
 
-use super::areas::{Areas, State};
+use super::areas::{Areas, State, works_on_a_layer};
 use super::landlock_tier::Reads;
 use super::mounts::Built;
 use crate::host::{Entry, LandlockSupport, LinuxHost, NamespaceSupport};
@@ -145,12 +145,13 @@ fn git_import(policy: &ResolvedPolicy, host: &LinuxHost, built: &Built) -> Measu
         return Measure::missing("no overlay can be mounted here: git directories are read-only");
     }
     let unsound = host.places.git.iter().find(|(root, git)| {
-        !git.can_be_overlaid() && policy.roots().iter().any(|known| known.root == **root)
+        !works_on_a_layer(policy, root, git)
+            && policy.roots().iter().any(|known| known.root == **root)
     });
     match (&built.no_git, unsound) {
         (Some(why), _) => Measure::missing(why.clone()),
         (None, Some((root, _))) => Measure::missing(format!(
-            "the git directory of {root} is not one that belongs to it alone: it is read-only"
+            "the git directory of {root} is guarded or not one that belongs to it: it is read-only"
         )),
         (None, None) => Measure::enforced("private overlay, import by allow-list"),
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{EnvValue, LimitMechanism, Mount, NetworkNamespace, OverlayStore, Plan, Ruleset, Tier};
-use super::{MaskKind, NetRights, Scopes};
+use super::{FsRights, MaskKind, NetRights, Scopes};
 
 impl fmt::Display for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,12 +98,29 @@ impl fmt::Display for Ruleset {
             writeln!(f, "  kept inside: {}", more.join(" "))?;
         }
         for rule in &self.paths {
-            writeln!(f, "  {}: {}", rule.path, rule.rights)?;
+            writeln!(
+                f,
+                "  {}: {}",
+                rule.path,
+                words(rule.rights, self.handled_fs)
+            )?;
         }
         for rule in &self.ports {
             writeln!(f, "  port {}", rule.port)?;
         }
         Ok(())
+    }
+}
+
+/// Rights in few words: reading and writing as a whole, whatever else by name.
+fn words(rights: FsRights, handled: FsRights) -> String {
+    let (read, write) = (FsRights::READ & handled, FsRights::WRITE & handled);
+    if rights == read {
+        "read".to_owned()
+    } else if rights == (read | write) {
+        "read and write".to_owned()
+    } else {
+        rights.to_string()
     }
 }
 

@@ -36,7 +36,7 @@ pub enum Mount {
         /// What it says.
         target: AbsolutePath,
     },
-    /// A directory mounted on itself, so that it cannot be renamed or removed.
+    /// A directory, or a file in the place of one, mounted on itself, so that it cannot be renamed or removed.
     Pin {
         /// Which.
         path: AbsolutePath,
@@ -71,13 +71,16 @@ pub enum Mount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "a path is a directory or it is not"
+    reason = "whoever masks must know how"
 )]
 pub enum MaskKind {
     /// A directory: an empty one without permissions takes its place.
     Directory,
     /// Anything else: an empty file without permissions takes its place.
     File,
+    /// A socket of the host: like a file, but one that is gone by then needs no mask. Nobody inside can make one that
+    /// the host listens on.
+    Socket,
 }
 
 /// Where the private layer of an overlay is kept.

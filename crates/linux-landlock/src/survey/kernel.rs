@@ -7,9 +7,9 @@ use crate::host::{LandlockSupport, LinuxHost, NamespaceSupport};
 use crate::seccomp::Arch;
 
 #[cfg(target_arch = "x86_64")]
-const ARCH: Arch = Arch::X86_64;
+pub(crate) const ARCH: Arch = Arch::X86_64;
 #[cfg(target_arch = "aarch64")]
-const ARCH: Arch = Arch::Aarch64;
+pub(crate) const ARCH: Arch = Arch::Aarch64;
 
 /// The kernel's facts and the caches of tools: what must be known before a policy is resolved.
 #[must_use]

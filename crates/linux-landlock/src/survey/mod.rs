@@ -22,6 +22,7 @@ use palisade_policy::{
     ResolvedPolicy,
 };
 
+pub(crate) use kernel::ARCH;
 pub use kernel::kernel;
 
 use crate::host::{Entry, LinuxHost, Places};

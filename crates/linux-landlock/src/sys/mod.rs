@@ -28,3 +28,12 @@ fn last_error() -> Errno {
     // SAFETY: the location of this thread's errno is always valid to read.
     Errno::from_raw_os_error(unsafe { *libc::__errno_location() })
 }
+
+/// Takes over a descriptor that whoever started this process has passed by number, if there is one.
+pub(crate) fn adopt(number: i32) -> Result<std::os::fd::OwnedFd, Errno> {
+    // SAFETY: borrowed for one call, which fails if the descriptor is not open.
+    let there = unsafe { std::os::fd::BorrowedFd::borrow_raw(number.max(0)) };
+    rustix::io::fcntl_setfd(there, rustix::io::FdFlags::CLOEXEC)?;
+    // A copy, so that nobody else's idea of who owns the number matters.
+    rustix::io::fcntl_dupfd_cloexec(there, 3)
+}

@@ -32,7 +32,7 @@ macro_rules! wire_choice {
 wire_choice!(Tier: Tier::Landlock, Tier::Full);
 wire_choice!(NetworkNamespace: NetworkNamespace::Host, NetworkNamespace::OwnLoopback, NetworkNamespace::Nothing);
 wire_choice!(LimitMechanism: LimitMechanism::Rlimit, LimitMechanism::Cgroup, LimitMechanism::Sampled);
-wire_choice!(MaskKind: MaskKind::Directory, MaskKind::File);
+wire_choice!(MaskKind: MaskKind::Directory, MaskKind::File, MaskKind::Socket);
 wire_choice!(Device: Device::Null, Device::Zero, Device::Full, Device::Random, Device::Urandom, Device::Tty);
 
 wire_struct!(Limits {

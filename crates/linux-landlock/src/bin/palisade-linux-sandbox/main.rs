@@ -1,0 +1,60 @@
+//! The sandbox helper as an executable of its own: the helper of a session, or a wrapper around one command.
+//!
+//! ```text
+//! palisade-linux-sandbox --sandbox-policy-cwd DIR --sandbox-policy JSON [--seccomp-profile JSON]
+//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N] -- COMMAND...
+//! ```
+#![expect(
+    clippy::print_stderr,
+    reason = "a program speaks to the person who ran it"
+)]
+
+use std::process::ExitCode;
+
+/// What a wrapper ends with when the command was not run; the reason is on standard error and the status descriptor.
+#[cfg(target_os = "linux")]
+const NOT_RUN: u8 = 125;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    if let Some(code) = palisade_linux_landlock::dispatch(std::env::args_os()) {
+        return code;
+    }
+    match wrap() {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("palisade: {error}");
+            ExitCode::from(NOT_RUN)
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn wrap() -> Result<u8, Box<dyn std::error::Error>> {
+    use palisade_linux_landlock::{Helper, wrapper};
+    use palisade_policy::{AbsolutePath, HostFacts, Os};
+
+    let wrapped = wrapper::Wrapped::parse(std::env::args_os().skip(1))?;
+    let absolute = |name: &str| {
+        let path = std::env::var_os(name).filter(|path| !path.is_empty())?;
+        // Paths of the host are judged without links.
+        AbsolutePath::new(std::fs::canonicalize(path).ok()?).ok()
+    };
+    let mut facts = HostFacts::new(Os::Linux).with_uid(rustix::process::geteuid().as_raw());
+    facts.home = absolute("HOME");
+    facts.tmpdir = absolute("TMPDIR");
+    let cwd = std::env::current_dir()?;
+    Ok(wrapper::run(
+        &wrapped,
+        facts,
+        std::env::vars_os().collect(),
+        cwd,
+        &Helper::current_program(),
+    )?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    eprintln!("palisade: the Linux sandbox works on Linux only");
+    ExitCode::FAILURE
+}

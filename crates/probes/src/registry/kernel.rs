@@ -1,0 +1,200 @@
+//! The surface of the kernel.
+
+use crate::probe::Alone::{Cannot, Depends};
+use crate::probe::Class::Kernel;
+use crate::probe::Expected::Residue;
+use crate::probe::Mode::Both;
+use crate::probe::Probe;
+
+const NAMESPACES: &str = "some hosts forbid user namespaces to users";
+
+pub(super) const PROBES: &[Probe] = &[
+    Probe::new(
+        Kernel,
+        Some(156),
+        "krn-userns-unshare",
+        Both,
+        "makes a user namespace by unshare",
+        attempt!(attempts::kernel::unshare),
+    )
+    .user(Depends(NAMESPACES)),
+    Probe::new(
+        Kernel,
+        Some(157),
+        "krn-userns-clone",
+        Both,
+        "makes a user namespace by clone and clone3",
+        attempt!(attempts::kernel::clone),
+    )
+    .user(Depends(NAMESPACES)),
+    Probe::new(
+        Kernel,
+        Some(159),
+        "krn-setns",
+        Both,
+        "calls setns with no descriptor",
+        attempt!(attempts::kernel::setns),
+    ),
+    Probe::new(
+        Kernel,
+        Some(160),
+        "krn-mount-api",
+        Both,
+        "calls each way to mount with nothing to mount",
+        attempt!(attempts::kernel::mount),
+    ),
+    Probe::new(
+        Kernel,
+        Some(161),
+        "krn-io-uring",
+        Both,
+        "calls io_uring with no parameters",
+        attempt!(attempts::kernel::io_uring),
+    )
+    .alone(Depends("may be switched off")),
+    Probe::new(
+        Kernel,
+        Some(162),
+        "krn-bpf",
+        Both,
+        "calls bpf with no program",
+        attempt!(attempts::kernel::bpf),
+    )
+    .user(Depends("a sysctl may forbid it")),
+    Probe::new(
+        Kernel,
+        Some(163),
+        "krn-perf",
+        Both,
+        "calls perf_event_open with no event",
+        attempt!(attempts::kernel::perf),
+    ),
+    Probe::new(
+        Kernel,
+        Some(164),
+        "krn-userfaultfd",
+        Both,
+        "handles page faults itself",
+        attempt!(attempts::kernel::userfaultfd),
+    )
+    .alone(Depends("not always built")),
+    Probe::new(
+        Kernel,
+        Some(165),
+        "krn-keyctl",
+        Both,
+        "calls for keys with nothing named",
+        attempt!(attempts::kernel::keys),
+    )
+    .alone(Depends("containers may forbid it")),
+    Probe::new(
+        Kernel,
+        Some(166),
+        "krn-kexec",
+        Both,
+        "calls for another kernel with none named",
+        attempt!(attempts::kernel::kexec),
+    )
+    .root(Depends("not always built"))
+    .user(Depends("not always built")),
+    Probe::new(
+        Kernel,
+        Some(167),
+        "krn-modules",
+        Both,
+        "calls for modules with none named",
+        attempt!(attempts::kernel::modules),
+    )
+    .root(Depends("not always built"))
+    .user(Depends("not always built")),
+    Probe::new(
+        Kernel,
+        Some(168),
+        "krn-clock",
+        Both,
+        "calls for another time with none given",
+        attempt!(attempts::kernel::clock),
+    ),
+    Probe::new(
+        Kernel,
+        Some(169),
+        "krn-swap-reboot-acct",
+        Both,
+        "calls that administer the machine, with arguments that do nothing",
+        attempt!(attempts::kernel::administer),
+    ),
+    Probe::new(
+        Kernel,
+        Some(171),
+        "krn-modify-ldt-iopl",
+        Both,
+        "calls for segments and ports of x86",
+        attempt!(attempts::kernel::ports),
+    )
+    .alone(Depends("only on x86, and not always built")),
+    Probe::new(
+        Kernel,
+        Some(172),
+        "krn-i386",
+        Both,
+        "makes a 32-bit system call",
+        attempt!(attempts::kernel::i386),
+    )
+    .alone(Depends("only where a 64-bit x86 kernel has 32-bit calls")),
+    Probe::new(
+        Kernel,
+        Some(175),
+        "krn-seccomp-relax",
+        Both,
+        "adds a filter that allows everything, then makes a user namespace",
+        attempt!(attempts::kernel::relax),
+    )
+    .user(Depends(NAMESPACES)),
+    Probe::new(
+        Kernel,
+        Some(176),
+        "krn-noexec-ldso-memfd",
+        Both,
+        "runs a program from memory",
+        attempt!(attempts::kernel::from_memory),
+    )
+    .residue("what can be read can be run: the right to execute is no barrier"),
+    Probe::new(
+        Kernel,
+        Some(177),
+        "krn-memfd-secret",
+        Both,
+        "makes memory that nobody else can read",
+        attempt!(attempts::kernel::secret_memory),
+    )
+    .alone(Depends("not always built")),
+    Probe::new(
+        Kernel,
+        Some(179),
+        "krn-posix-mq",
+        Both,
+        "makes a message queue",
+        attempt!(attempts::kernel::queue),
+    )
+    .landlock(Residue(
+        "the queue is made before Landlock refuses to open it",
+    )),
+    Probe::new(
+        Kernel,
+        Some(180),
+        "krn-proc-sys",
+        Both,
+        "opens settings of the kernel for writing",
+        attempt!(attempts::kernel::settings),
+    )
+    .root(Depends("containers make them read-only"))
+    .user(Cannot("the files are for root alone")),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-personality",
+        Both,
+        "switches address randomisation off for what it starts",
+        attempt!(attempts::kernel::personality),
+    ),
+];
