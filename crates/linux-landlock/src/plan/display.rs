@@ -50,7 +50,7 @@ impl fmt::Display for Mount {
             } => write!(f, "mask      {path}/"),
             Self::Mask {
                 path,
-                kind: MaskKind::File,
+                kind: MaskKind::File | MaskKind::Socket,
             } => write!(f, "mask      {path}"),
             Self::Overlay {
                 path,
