@@ -22,7 +22,8 @@ pub struct LinuxHost {
     /// Whether an overlay can be mounted: without one there is no private git directory and no private cache.
     pub overlays: bool,
     /// A directory of the host for what sessions write to the caches of tools, so that the next session finds it;
-    /// without one it ends with the session.
+    /// without one it ends with the session. It exists, and nobody else can write it; only one session at a time uses
+    /// it, and another that runs meanwhile keeps what it writes to itself.
     pub cache_store: Option<AbsolutePath>,
     /// What is at the paths that the policy names.
     pub places: Places,

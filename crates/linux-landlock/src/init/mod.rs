@@ -17,6 +17,7 @@ mod privileges;
 mod rules;
 mod sampler;
 mod serve;
+mod stores;
 mod subreaper;
 
 use std::ffi::{OsStr, OsString};
@@ -154,12 +155,19 @@ fn report(channel: &Channel, reply: &SetupReply, descriptors: &[OwnedFd]) {
 struct Outer {
     plan: Plan,
     janitor: Option<janitor::Janitor>,
+    /// Held until init is gone, and the session's mounts with it.
+    stores: stores::Stores,
 }
 
 impl Outer {
     fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
         let janitor = janitor::Janitor::appoint(&plan, channel)?;
-        let outer = Self { plan, janitor };
+        let stores = stores::Stores::lock(&plan)?;
+        let outer = Self {
+            plan,
+            janitor,
+            stores,
+        };
         if let Some(groups) = outer.groups() {
             groups.enter().during(Step::ControlGroup)?;
         }
@@ -209,7 +217,7 @@ impl Outer {
     fn become_init(&self, channel: &Channel, uid: u32, gid: u32) -> Result<(), Failed> {
         let plan = &self.plan;
         namespaces::enter(uid, gid)?;
-        mounts::mount_all(plan)?;
+        mounts::mount_all(plan, &self.stores)?;
         if plan.network == crate::plan::NetworkNamespace::OwnLoopback {
             crate::sys::net::loopback_up().during(Step::Loopback)?;
         }
