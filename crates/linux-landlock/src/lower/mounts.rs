@@ -323,6 +323,9 @@ impl Built {
                 self.mount(path, keep(false), Some(Region::ReadOnly));
             }
             (State::Private, _) => self.private(host, path, area, region),
+            (State::Writable, Region::Writable) if area.root || area.private.is_some() => {
+                self.pin(path)
+            }
             (State::Writable, Region::Writable) => {}
             (State::Writable, _) => self.mount(path, keep(true), Some(Region::Writable)),
         }
