@@ -67,6 +67,8 @@ pub(super) struct Area {
     pub(super) missing_above: usize,
     /// The private place that begins here.
     pub(super) private: Option<PrivatePlace>,
+    /// Whether it is a writable root: it stays where it is, also inside another one.
+    pub(super) root: bool,
     /// Whether it must be seen also in a place that would hide it: a grant names it, or it is the directory of the
     /// policy.
     pub(super) visible: bool,
@@ -94,6 +96,9 @@ pub(super) fn collect(policy: &ResolvedPolicy, places: &Places) -> Result<Areas,
     let mut areas = Areas::default();
     for root in policy.roots() {
         areas.add_root(policy, places, &root.root)?;
+        if let Some(area) = areas.places.get_mut(&root.root) {
+            area.root = true;
+        }
     }
     if let Some((rules, _)) = policy.canonical().rules() {
         for reopened in &rules.reopened {
@@ -330,6 +335,7 @@ impl Areas {
             entry: located.entry.clone(),
             missing_above: located.missing_above,
             private,
+            root: false,
             visible: false,
         });
         area.state = area.state.min(state);
