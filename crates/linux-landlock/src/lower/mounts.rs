@@ -333,14 +333,10 @@ impl Built {
             (State::ReadOnly, Region::Overlay | Region::Masked) => {
                 self.mount(path, keep(false), Some(Region::ReadOnly));
             }
-<<<<<<< HEAD
             (State::Private, _) => self.private(path, area, region),
-=======
-            (State::Private, _) => self.private(host, path, area, region),
             (State::Writable, Region::Writable) if area.root || area.private.is_some() => {
                 self.pin(path)
             }
->>>>>>> h-lower
             (State::Writable, Region::Writable) => {}
             (State::Writable, _) => self.mount(path, keep(true), Some(Region::Writable)),
         }
