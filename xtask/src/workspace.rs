@@ -143,8 +143,22 @@ impl Package {
                 pending.extend(enables.iter().map(String::as_str));
             }
         }
+        // What a package lists as only adding, such as a model for tests, changes nothing for those who go without.
+        let additive = self.ci_list("additive");
         self.named_features()
-            .all(|feature| reached.contains(feature))
+            .all(|feature| reached.contains(feature) || additive.iter().any(|name| name == feature))
+    }
+
+    /// A list of names under `[package.metadata.ci]`.
+    pub(crate) fn ci_list(&self, key: &str) -> Vec<String> {
+        let list = self
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.get("ci")?.get(key)?.as_array());
+        list.into_iter()
+            .flatten()
+            .filter_map(|name| Some(name.as_str()?.to_owned()))
+            .collect()
     }
 
     pub(crate) fn library(&self) -> Option<&Target> {

@@ -3,12 +3,15 @@
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType, recvmsg, sendmsg, shutdown,
-    socketpair,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType, recv, recvmsg, sendmsg,
+    shutdown, socketpair,
 };
 
 /// The most descriptors that travel with one frame.
@@ -120,11 +123,38 @@ impl Channel {
         Ok(true)
     }
 
-    /// Says that nothing more will be sent, and waits until every process that held the other end is gone.
+    /// From now on sending and receiving fail after this time without progress; `None` is never.
+    pub(crate) fn set_patience(&self, patience: Option<Duration>) -> Result<(), Errno> {
+        set_socket_timeout(&self.0, Timeout::Recv, patience)?;
+        set_socket_timeout(&self.0, Timeout::Send, patience)
+    }
+
+    /// Says that nothing more will be sent, which also ends every attempt to. It fails only if the other end is gone.
     pub(crate) fn finish(&self) {
-        // It fails only if the other end is gone already.
         let _ = shutdown(&self.0, Shutdown::Write);
-        while let Ok(Some(_)) = self.receive() {}
+    }
+
+    /// Waits until every process that held the other end is gone; `false` if that takes too long.
+    pub(crate) fn wait_for_end(&self, patience: Duration) -> bool {
+        let start = Instant::now();
+        loop {
+            let left = patience.saturating_sub(start.elapsed());
+            let Ok(left) = Timespec::try_from(left) else {
+                return false;
+            };
+            let mut watched = [PollFd::new(&self.0, PollFlags::IN)];
+            match retry(|| poll(&mut watched, Some(&left))) {
+                Ok(0) | Err(_) => return false,
+                Ok(_) => {}
+            }
+            // What still arrives is of no interest any more, descriptors included.
+            let mut rest = [0_u8; 4096];
+            match retry(|| recv(&self.0, &mut rest[..], RecvFlags::DONTWAIT)) {
+                Ok((_, 0)) => return true,
+                Ok(_) | Err(Errno::AGAIN) => {}
+                Err(_) => return true,
+            }
+        }
     }
 }
 

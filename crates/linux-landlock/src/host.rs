@@ -22,7 +22,8 @@ pub struct LinuxHost {
     /// Whether an overlay can be mounted: without one there is no private git directory and no private cache.
     pub overlays: bool,
     /// A directory of the host for what sessions write to the caches of tools, so that the next session finds it;
-    /// without one it ends with the session.
+    /// without one it ends with the session. It exists, and nobody else can write it; only one session at a time uses
+    /// it, and another that runs meanwhile keeps what it writes to itself.
     pub cache_store: Option<AbsolutePath>,
     /// What is at the paths that the policy names.
     pub places: Places,
@@ -108,7 +109,8 @@ pub enum Entry {
     File,
     /// A symbolic link.
     Symlink {
-        /// What it leads to, without any link left in it, whether or not that exists; `None` if it leads in a circle.
+        /// What it leads to, without any link left in it, whether or not that exists; `None` if it leads in a circle,
+        /// or through `..` behind something that does not exist.
         target: Option<AbsolutePath>,
     },
     /// A socket, a pipe, a device.

@@ -138,3 +138,35 @@ impl fmt::Display for PathMatcher {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn below(pattern: &str, directory: &str) -> bool {
+        let case = PathCase::Sensitive;
+        let spec = crate::PathSpec::parse(pattern).unwrap();
+        let home = AbsolutePath::new("/home/dev").unwrap();
+        let matchers = spec.resolve(Some(&home), &[], case);
+        let directory = AbsolutePath::new(directory).unwrap();
+        matchers
+            .iter()
+            .any(|matcher| matcher.may_match_below(&directory, case))
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_walk_looks_only_where_something_can_match() {
+        assert!(below("/etc/shadow*", "/"));
+        assert!(below("/etc/shadow*", "/etc"));
+        assert!(!below("/etc/shadow*", "/usr"));
+        assert!(!below("/etc/shadow*", "/etc/shadow.d"));
+        assert!(below("~/**/.env", "/"));
+        assert!(below("~/**/.env", "/home/dev/any/depth"));
+        assert!(!below("~/**/.env", "/home/other"));
+        assert!(below("~/*/key", "/home/dev/a"));
+        assert!(!below("~/*/key", "/home/dev/a/b"));
+        assert!(below("/srv/a", "/srv"));
+        assert!(!below("/srv/a", "/srv/a"));
+    }
+}

@@ -21,29 +21,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A run needs a stage and a way to run a command line in the subject; [`run::bare`] is the way without a sandbox:
-//!
-#![cfg_attr(target_os = "linux", doc = "```no_run")]
-#![cfg_attr(not(target_os = "linux"), doc = "```ignore")]
-//! use std::path::Path;
-//!
-//! use palisade_probes::run::{bare, launch};
-//! use palisade_probes::stage::{Setup, Stage};
-//! use palisade_probes::{Mode, Tier, all};
-//!
-//! for probe in all().filter(|probe| probe.is_built() && probe.suits(Mode::Write)) {
-//!     let stage = Stage::prepare(&Setup {
-//!         base: Path::new("/var/tmp"),
-//!         program: Path::new("/srv/app/palisade-probe"),
-//!         owner: None,
-//!         mode: Mode::Write,
-//!     })?;
-//!     let verdict = launch(probe, &stage, &mut |line| bare(&stage, None, line))?;
-//!     assert_eq!(verdict.deviation(probe, Tier::Full), None);
-//! }
-//! # Ok::<(), std::io::Error>(())
-//! ```
-//!
 //! # Terms
 //!
 //! - **Probe**: one named attempt or useful act, with what is expected of it.

@@ -1,4 +1,27 @@
 //! Runs a probe in whatever the caller puts it, and judges what came of it.
+//!
+//! A run needs a stage and a way to run a command line in the subject. Without a sandbox that is [`bare`]; in one, ask
+//! [`Verdict::deviation`] instead, and leave out what is not applicable in its tier:
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use palisade_probes::run::{bare, launch};
+//! use palisade_probes::stage::{Setup, Stage};
+//! use palisade_probes::{Mode, all};
+//!
+//! for probe in all().filter(|probe| probe.is_built() && probe.suits(Mode::Write)) {
+//!     let stage = Stage::prepare(&Setup {
+//!         base: Path::new("/var/tmp"),
+//!         program: Path::new("/srv/app/palisade-probe"),
+//!         owner: None,
+//!         mode: Mode::Write,
+//!     })?;
+//!     let verdict = launch(probe, &stage, &mut |line| bare(&stage, None, line))?;
+//!     assert_eq!(verdict.deviation_alone(probe.control.root), None);
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::ffi::OsString;
 use std::fs::File;

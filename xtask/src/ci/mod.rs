@@ -14,6 +14,7 @@ mod report;
 mod snapshots;
 mod steps;
 mod testing;
+mod unprivileged;
 
 use std::time::Instant;
 

@@ -2,7 +2,10 @@
 
 use anyhow::Result;
 
-use super::{bench, clippy, docs, fmt, fuzz, generated, licences, public_api, snapshots, testing};
+use super::{
+    bench, clippy, docs, fmt, fuzz, generated, licences, public_api, snapshots, testing,
+    unprivileged,
+};
 use crate::tidy;
 use crate::workspace::Workspace;
 
@@ -60,6 +63,12 @@ pub(crate) const STEPS: &[Step] = &[
         checks: "unit and integration tests pass, snapshots match, and at least one test ran",
         broken_by: "a wrong assertion, or an edited snapshot",
         run: testing::run,
+    },
+    Step {
+        name: "unprivileged",
+        checks: "tests that need the kernel pass for an ordinary user as well as for root",
+        broken_by: "a test that only root can pass",
+        run: unprivileged::run,
     },
     Step {
         name: "doctest",

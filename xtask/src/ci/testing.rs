@@ -58,7 +58,7 @@ fn run_and_count(commands: impl IntoIterator<Item = Command>) -> Result<Outcome>
 }
 
 /// The sum over the lines `test result: ok. 12 passed; 0 failed; ...`, one per test binary.
-fn passed_tests(output: &str) -> usize {
+pub(super) fn passed_tests(output: &str) -> usize {
     output
         .lines()
         .filter_map(|line| line.strip_prefix("test result: ")?.split_once(". "))

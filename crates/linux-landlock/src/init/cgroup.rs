@@ -8,13 +8,23 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use crate::plan::{LimitMechanism, Plan};
+use crate::sys::reap::kill_process;
 
 /// Groups of a session: one where the controllers share a hierarchy, else one for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     directories: Vec<PathBuf>,
     memory: Option<PathBuf>,
-    limits: Vec<(PathBuf, u64)>,
+    limits: Vec<Setting>,
+}
+
+/// A file of a group and what is written there.
+#[derive(Clone, Debug)]
+struct Setting {
+    file: PathBuf,
+    value: u64,
+    /// Whether a kernel may do without: not every one accounts for swapped memory.
+    optional: bool,
 }
 
 impl Groups {
@@ -30,22 +40,34 @@ impl Groups {
             .pids
             .filter(|(_, by)| *by == LimitMechanism::Cgroup);
         if let (Some((bytes, _)), Some(parent)) = (memory, &plan.cgroups.memory) {
-            let file = if is_unified(parent.as_path()) {
-                "memory.max"
+            // Without the second of each pair, what is over the limit would be swapped out, without end.
+            let files = if is_unified(parent.as_path()) {
+                [("memory.max", bytes), ("memory.swap.max", 0)]
             } else {
-                "memory.limit_in_bytes"
+                [
+                    ("memory.limit_in_bytes", bytes),
+                    ("memory.memsw.limit_in_bytes", bytes),
+                ]
             };
             let directory = groups.join(parent.as_path(), name);
-            groups.limits.push((directory.join(file), bytes));
+            for ((file, value), optional) in files.into_iter().zip([false, true]) {
+                let file = directory.join(file);
+                groups.limits.push(Setting {
+                    file,
+                    value,
+                    optional,
+                });
+            }
             groups.memory = Some(directory);
         }
         if let (Some((count, _)), Some(parent)) = (pids, &plan.cgroups.pids) {
             let directory = groups.join(parent.as_path(), name);
             // The helper and init are members too.
-            groups.limits.push((
-                directory.join("pids.max"),
-                u64::from(count).saturating_add(2),
-            ));
+            groups.limits.push(Setting {
+                file: directory.join("pids.max"),
+                value: u64::from(count).saturating_add(2),
+                optional: false,
+            });
         }
         groups
     }
@@ -67,9 +89,13 @@ impl Groups {
         for directory in &self.directories {
             fs::create_dir(directory).map_err(|error| errno(&error))?;
         }
-        self.limits
-            .iter()
-            .try_for_each(|(file, limit)| write(file, &limit.to_string()))
+        for setting in &self.limits {
+            match write(&setting.file, &setting.value.to_string()) {
+                Err(_) if setting.optional => {}
+                written => written?,
+            }
+        }
+        Ok(())
     }
 
     /// Moves the calling process into the groups; what it forks is born there.
@@ -79,13 +105,15 @@ impl Groups {
             .try_for_each(|directory| write(&directory.join("cgroup.procs"), "0"))
     }
 
-    /// Removes the groups, which are empty or about to be: their last members are on their way out.
+    /// Removes the groups, which are empty or about to be: their last members are on their way out, or have lost
+    /// everybody who would have ended them.
     pub(super) fn remove(&self) {
         for directory in &self.directories {
             for _ in 0..1000 {
                 match fs::remove_dir(directory) {
                     Err(error) if errno(&error) == Errno::BUSY => {
-                        std::thread::sleep(Duration::from_millis(1))
+                        kill_members(directory);
+                        std::thread::sleep(Duration::from_millis(1));
                     }
                     _ => break,
                 }
@@ -93,21 +121,34 @@ impl Groups {
         }
     }
 
-    /// Whether the kernel has killed something of the session for want of memory.
-    pub(super) fn ran_out_of_memory(&self) -> bool {
+    /// How many processes of the session the kernel has killed for want of memory.
+    pub(super) fn killed_for_memory(&self) -> u64 {
         let Some(directory) = &self.memory else {
-            return false;
+            return 0;
         };
         ["memory.events", "memory.oom_control"]
             .iter()
             .filter_map(|file| fs::read_to_string(directory.join(file)).ok())
-            .any(|text| {
-                text.lines().any(|line| {
-                    line.strip_prefix("oom_kill ")
-                        .is_some_and(|count| count.trim() != "0")
-                })
+            .filter_map(|text| {
+                let count = |line: &str| line.strip_prefix("oom_kill ")?.trim().parse().ok();
+                text.lines().find_map(count)
             })
+            .next()
+            .unwrap_or(0)
     }
+}
+
+/// Kills who is in a group that nobody but the session's processes was ever in.
+fn kill_members(directory: &Path) {
+    // The kernel does it at once where it can.
+    if write(&directory.join("cgroup.kill"), "1").is_ok() {
+        return;
+    }
+    let members = fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
+    members
+        .lines()
+        .filter_map(|pid| pid.parse().ok())
+        .for_each(kill_process);
 }
 
 /// Whether a directory is of the unified hierarchy (version 2).

@@ -138,7 +138,7 @@ pub(crate) struct ChildSetup {
     tier: Tier,
     ruleset: Option<OwnedFd>,
     filter: Vec<Instruction>,
-    limits: Vec<(Resource, u64)>,
+    limits: Vec<(Resource, Rlimit)>,
     canaries: Vec<CString>,
     /// Whether the child gives up its privileges by itself; in a session init has done so for all.
     renounces: bool,
@@ -207,11 +207,7 @@ impl ChildSetup {
         }
         close_on_exec_from(3).map_err(during(Step::Descriptors))?;
         for (resource, limit) in &self.limits {
-            let limit = Rlimit {
-                current: Some(*limit),
-                maximum: Some(*limit),
-            };
-            setrlimit(*resource, limit).map_err(during(Step::Limits))?;
+            setrlimit(*resource, *limit).map_err(during(Step::Limits))?;
         }
         chdir(command.cwd.as_c_str()).map_err(during(Step::WorkingDirectory))?;
         if self.renounces {
@@ -227,12 +223,13 @@ impl ChildSetup {
         for canary in &self.canaries {
             self.check_canary(canary).map_err(during(Step::Canary))?;
         }
-        // The wider filter last would be refused by the narrower one; each denies only what commands do not need.
-        for filter in [&command.narrower_filter, &self.filter] {
-            if !filter.is_empty() {
-                seccomp::install(filter).map_err(during(Step::Filter))?;
-            }
+        // The narrower one first: the session's own denies only what setting up needs, so it does not stand in the way
+        // of the other, which may deny anything.
+        if !command.narrower_filter.is_empty() {
+            seccomp::install(&command.narrower_filter).map_err(during(Step::Filter))?;
         }
+        // Never skipped: the kernel refuses an empty program, and then so do we.
+        seccomp::install(&self.filter).map_err(during(Step::Filter))?;
         Ok(())
     }
 
@@ -253,25 +250,33 @@ impl ChildSetup {
     }
 }
 
-fn rlimits(limits: &Limits) -> Vec<(Resource, u64)> {
+fn rlimits(limits: &Limits) -> Vec<(Resource, Rlimit)> {
     let mut all = Vec::new();
+    let mut set = |resource, soft: u64, hard: u64| {
+        // A limit that is already tighter stays; raising it would be refused.
+        let inherited = getrlimit(resource);
+        let tighter =
+            |asked: u64, bound: Option<u64>| Some(bound.map_or(asked, |bound| bound.min(asked)));
+        let limit = Rlimit {
+            current: tighter(soft, inherited.maximum),
+            maximum: tighter(hard, inherited.maximum),
+        };
+        all.push((resource, limit));
+    };
     if limits.cpu_seconds > 0 {
-        all.push((Resource::Cpu, limits.cpu_seconds));
+        // A second apart: at the first the kernel sends a signal that says why, at the other the one that none survives.
+        let grace = limits.cpu_seconds.saturating_add(1);
+        set(Resource::Cpu, limits.cpu_seconds, grace);
     }
     if limits.file_size > 0 {
-        all.push((Resource::Fsize, limits.file_size));
+        set(Resource::Fsize, limits.file_size, limits.file_size);
     }
     if let Some((pids, LimitMechanism::Rlimit)) = limits.pids {
         // Init counts too.
-        all.push((Resource::Nproc, u64::from(pids).saturating_add(1)));
+        let count = u64::from(pids).saturating_add(1);
+        set(Resource::Nproc, count, count);
     }
     // One byte, not none: the kernel does not heed 0 where cores are piped to a program.
-    all.push((Resource::Core, 1));
-    // A limit that is already tighter stays; raising it would be refused.
-    for (resource, limit) in &mut all {
-        if let Some(hard) = getrlimit(*resource).maximum {
-            *limit = hard.min(*limit);
-        }
-    }
+    set(Resource::Core, 1, 1);
     all
 }

@@ -1,10 +1,12 @@
 //! Makes what must exist for a session and removes it when everybody else is gone, however they went.
 //!
 //! The janitor is started before anything is made. It waits for the end of a pipe that only the helper and init hold,
-//! and keeps the caller's channel open, so that the caller can wait for it. A placeholder is an empty directory with a
+//! and keeps the caller's channel open, so that the caller can wait for it. Should the janitor itself be killed, the
+//! helper does its chores. A placeholder is an empty directory with a
 //! mark; it is shared between sessions by a lock, because removing it under another session would take that one's
 //! mount along.
 
+use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 
 use palisade_policy::AbsolutePath;
@@ -16,18 +18,21 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::cgroup::Groups;
+use super::remove_tree::remove_tree;
 use super::{During, Failed};
 use crate::channel::{Channel, retry};
 use crate::plan::Plan;
 use crate::step::Step;
 use crate::sys::process::{self, Forked};
+use crate::sys::reap::reap_this;
 
 /// The mark of an empty directory that nobody but Palisade needs.
 pub(crate) const PLACEHOLDER_MARK: &str = "user.palisade.placeholder";
 
 /// The janitor's employer: as long as this lives, the janitor waits.
 pub(super) struct Janitor {
-    _alive: OwnedFd,
+    alive: Option<OwnedFd>,
+    pid: i32,
     chores: Chores,
 }
 
@@ -54,8 +59,14 @@ impl Janitor {
                 work(&chores, channel, &gone, answers);
                 process::exit_now(0)
             }
-            Forked::Parent(_) => {
+            Forked::Parent(pid) => {
                 drop((gone, answers));
+                // From here on whoever leaves waits for the janitor's end.
+                let janitor = Self {
+                    alive: Some(alive),
+                    pid,
+                    chores,
+                };
                 let mut record = [0_u8; 8];
                 let read =
                     retry(|| rustix::io::read(&answer, &mut record)).during(Step::Janitor)?;
@@ -65,10 +76,7 @@ impl Janitor {
                     u32::from_le_bytes([e, f, g, h]),
                 );
                 match (read, errno) {
-                    (8, 0) => Ok(Some(Self {
-                        _alive: alive,
-                        chores,
-                    })),
+                    (8, 0) => Ok(Some(janitor)),
                     (8, errno) => {
                         let index = usize::try_from(index).unwrap_or(usize::MAX);
                         let errno = Errno::from_raw_os_error(errno);
@@ -83,6 +91,11 @@ impl Janitor {
         }
     }
 
+    /// The janitor's process.
+    pub(super) const fn pid(&self) -> i32 {
+        self.pid
+    }
+
     /// The private temporary directory, if one was asked for.
     pub(super) fn tmpdir(&self) -> Option<&AbsolutePath> {
         self.chores.tmpdir.as_ref()
@@ -91,6 +104,20 @@ impl Janitor {
     /// The session's control groups.
     pub(super) const fn groups(&self) -> &Groups {
         &self.chores.groups
+    }
+}
+
+/// Lets the janitor do its work and reaps it, so that no process is left for others to reap. This runs in the helper
+/// only: its children leave by exit or exec.
+impl Drop for Janitor {
+    fn drop(&mut self) {
+        self.alive = None;
+        let done = reap_this(self.pid).is_some_and(|ended| {
+            libc::WIFEXITED(ended.status) && libc::WEXITSTATUS(ended.status) == 0
+        });
+        if !done {
+            self.chores.take_over();
+        }
     }
 }
 
@@ -128,11 +155,20 @@ impl Chores {
         for placeholder in made.into_iter().rev() {
             placeholder.remove();
         }
-        if let Some(tmpdir) = &self.tmpdir {
-            // Its content belongs to the session; std's removal does not follow links.
-            let _ = std::fs::remove_dir_all(tmpdir.as_path());
-        }
+        // What is still in the groups could fill the directory again.
         self.groups.remove();
+        if let Some(tmpdir) = &self.tmpdir {
+            remove_tree(tmpdir.as_path());
+        }
+    }
+
+    /// The same for a janitor that was killed, so that its locks are gone.
+    fn take_over(&self) {
+        let left = self
+            .placeholders
+            .iter()
+            .filter_map(|path| Placeholder::find(path).ok());
+        self.finish(left.collect());
     }
 }
 
@@ -166,19 +202,25 @@ fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
 /// An empty directory that stands where a protected path is missing.
 struct Placeholder {
     parent: OwnedFd,
-    name: std::ffi::OsString,
+    name: OsString,
     directory: OwnedFd,
 }
 
 impl Placeholder {
+    /// Finds one that a janitor has made.
+    fn find(path: &AbsolutePath) -> Result<Self, Errno> {
+        let (parent, name) = open_parent(path)?;
+        let directory = openat(&parent, &name, DIRECTORY, Mode::empty())?;
+        Ok(Self {
+            parent,
+            name,
+            directory,
+        })
+    }
+
     /// Makes the directory, or shares the one that another session has made.
     fn make(path: &AbsolutePath) -> Result<Self, Errno> {
-        let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let directory_flags =
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let above = path.parent().ok_or(Errno::INVAL)?;
-        let parent = openat2(CWD, above.as_path(), directory_flags, Mode::empty(), links)?;
-        let name = path.as_path().file_name().ok_or(Errno::INVAL)?.to_owned();
+        let (parent, name) = open_parent(path)?;
         // Another session's janitor may remove it between two of these steps; then it is made again.
         for _ in 0..64 {
             let fresh = match mkdirat(&parent, &name, Mode::from(0o755)) {
@@ -186,7 +228,7 @@ impl Placeholder {
                 Err(Errno::EXIST) => false,
                 Err(errno) => return Err(errno),
             };
-            let directory = match openat(&parent, &name, directory_flags, Mode::empty()) {
+            let directory = match openat(&parent, &name, DIRECTORY, Mode::empty()) {
                 Err(Errno::NOENT) => continue,
                 opened => opened?,
             };
@@ -231,6 +273,19 @@ impl Placeholder {
             _removed_or_beyond_us => {}
         }
     }
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+fn open_parent(path: &AbsolutePath) -> Result<(OwnedFd, OsString), Errno> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let above = path.parent().ok_or(Errno::INVAL)?;
+    let parent = openat2(CWD, above.as_path(), DIRECTORY, Mode::empty(), links)?;
+    let name = path.as_path().file_name().ok_or(Errno::INVAL)?;
+    Ok((parent, name.to_owned()))
 }
 
 /// Whether a directory carries our mark; where there are no marks, it is empty or it stays.

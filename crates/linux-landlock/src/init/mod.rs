@@ -6,7 +6,10 @@
 //!   init           process 1 of the session: mounts, rules, no capabilities; serves requests
 //!     command      the rest of the way to exec is system calls only
 //! ```
-//! In the landlock tier the helper serves by itself, as a subreaper.
+//! In the landlock tier the process that serves is no init, but adopts orphans, and so does the helper above it.
+//!
+//! Any one of these may be killed at any moment, and so may the caller: those who remain end what is left of the
+//! session and remove what was made for it.
 
 mod cgroup;
 mod command;
@@ -14,9 +17,11 @@ mod janitor;
 mod mounts;
 mod namespaces;
 mod privileges;
+mod remove_tree;
 mod rules;
 mod sampler;
 mod serve;
+mod stores;
 mod subreaper;
 
 use std::ffi::{OsStr, OsString};
@@ -28,11 +33,13 @@ use std::process::ExitCode;
 use palisade_policy::AbsolutePath;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::channel::Channel;
 use crate::plan::{LimitMechanism, Plan, Tier};
 use crate::step::Step;
-use crate::sys::process;
+use crate::sys::reap::reap_this;
+use crate::sys::{process, signals};
 use crate::wire::{Failure, SetupReply, Wire};
 
 pub(crate) use command::{ChildSetup, PreparedExec};
@@ -118,6 +125,9 @@ fn adopt_channel() -> Result<Channel, Errno> {
 }
 
 fn outer(channel: Channel) -> ExitCode {
+    signals::heed_ignored();
+    // A terminal's signals are for the caller to judge. Whoever leads a group already is not in a terminal's.
+    let _ = rustix::process::setsid();
     let outcome = receive_plan(&channel).and_then(|plan| {
         rustix::process::chdir("/").during(Step::ReadPlan)?;
         Outer::prepare(plan, &channel)?.run(&channel)
@@ -125,14 +135,7 @@ fn outer(channel: Channel) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            report(
-                &channel,
-                &SetupReply {
-                    failure: Some(failed.to_wire()),
-                    tmpdir: None,
-                },
-                &[],
-            );
+            report_failure(&channel, &failed);
             ExitCode::from(125)
         }
     }
@@ -144,22 +147,48 @@ fn receive_plan(channel: &Channel) -> Result<Plan, Failed> {
     Plan::from_bytes(&bytes).map_err(|_| Failed::new(Step::ReadPlan, Errno::BADMSG))
 }
 
-/// Answers the plan. If nobody listens any more there is nobody to tell.
-fn report(channel: &Channel, reply: &SetupReply, descriptors: &[OwnedFd]) {
+/// Answers the plan.
+fn report_success(
+    channel: &Channel,
+    tmpdir: Option<&AbsolutePath>,
+    descriptors: &[OwnedFd],
+) -> Result<(), Failed> {
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-    let _ = channel.send(&reply.to_bytes(), &descriptors);
+    let reply = SetupReply {
+        failure: None,
+        tmpdir: tmpdir.map(|path| path.as_path().as_os_str().to_owned()),
+    };
+    channel
+        .send(&reply.to_bytes(), &descriptors)
+        .during(Step::Serve)
+}
+
+/// Answers the plan, or after it says why the session ends. If nobody listens any more there is nobody to tell.
+fn report_failure(channel: &Channel, failed: &Failed) {
+    let reply = SetupReply {
+        failure: Some(failed.to_wire()),
+        tmpdir: None,
+    };
+    let _ = channel.send(&reply.to_bytes(), &[]);
 }
 
 /// The helper before the session exists.
 struct Outer {
     plan: Plan,
     janitor: Option<janitor::Janitor>,
+    /// Held until init is gone, and the session's mounts with it.
+    stores: stores::Stores,
 }
 
 impl Outer {
     fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
         let janitor = janitor::Janitor::appoint(&plan, channel)?;
-        let outer = Self { plan, janitor };
+        let stores = stores::Stores::lock(&plan)?;
+        let outer = Self {
+            plan,
+            janitor,
+            stores,
+        };
         if let Some(groups) = outer.groups() {
             groups.enter().during(Step::ControlGroup)?;
         }
@@ -180,36 +209,38 @@ impl Outer {
     fn run_namespaces(self, channel: &Channel) -> Result<(), Failed> {
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
+        let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Namespaces)?;
         match process::fork_into(namespaces::flags(&self.plan)).during(Step::Namespaces)? {
             process::Forked::Child => {
-                let code = match self.become_init(channel, uid, gid) {
+                drop(lifeline);
+                let code = match self.become_init(channel, helper, uid, gid) {
                     Ok(()) => 0,
                     Err(failed) => {
-                        report(
-                            channel,
-                            &SetupReply {
-                                failure: Some(failed.to_wire()),
-                                tmpdir: None,
-                            },
-                            &[],
-                        );
+                        report_failure(channel, &failed);
                         125
                     }
                 };
                 process::exit_now(code)
             }
             process::Forked::Parent(pid) => {
-                namespaces::wait_for(pid);
+                drop(helper);
+                let _ = reap_this(pid);
                 Ok(())
             }
         }
     }
 
     /// In the new namespaces: sets the session up and serves it until the caller is gone.
-    fn become_init(&self, channel: &Channel, uid: u32, gid: u32) -> Result<(), Failed> {
+    fn become_init(
+        &self,
+        channel: &Channel,
+        helper: OwnedFd,
+        uid: u32,
+        gid: u32,
+    ) -> Result<(), Failed> {
         let plan = &self.plan;
         namespaces::enter(uid, gid)?;
-        mounts::mount_all(plan)?;
+        mounts::mount_all(plan, &self.stores)?;
         if plan.network == crate::plan::NetworkNamespace::OwnLoopback {
             crate::sys::net::loopback_up().during(Step::Loopback)?;
         }
@@ -222,38 +253,44 @@ impl Outer {
             })
             .collect::<Result<Vec<_>, _>>()?;
         privileges::renounce()?;
-        let session = serve::Session::new(plan, ruleset, None, self.groups())?;
-        report(
-            channel,
-            &SetupReply {
-                failure: None,
-                tmpdir: None,
-            },
-            &git,
-        );
+        let session = serve::Session::new(plan, ruleset, None, self.groups(), helper)?;
+        report_success(channel, None, &git)?;
         drop(git);
         session.serve(channel)
     }
 
+    /// Two processes adopt what commands leave behind, one above the other: whichever is killed, the other ends the
+    /// tree.
     fn run_subreaper(self, channel: &Channel) -> Result<(), Failed> {
-        let tmpdir = self
-            .janitor
-            .as_ref()
-            .and_then(janitor::Janitor::tmpdir)
-            .cloned();
-        let session = subreaper::begin(&self.plan, tmpdir.as_ref(), self.groups())?;
-        let named = tmpdir.map(|path| path.as_path().as_os_str().to_owned());
-        report(
-            channel,
-            &SetupReply {
-                failure: None,
-                tmpdir: named,
-            },
-            &[],
-        );
-        let outcome = session.serve(channel);
-        subreaper::sweep();
-        outcome
+        subreaper::adopt_orphans().during(Step::Serve)?;
+        let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Serve)?;
+        match process::fork().during(Step::Serve)? {
+            process::Forked::Child => {
+                drop(lifeline);
+                let served = self.serve_as_subreaper(channel, helper);
+                if let Err(failed) = &served {
+                    report_failure(channel, failed);
+                }
+                subreaper::sweep(None);
+                process::exit_now(if served.is_ok() { 0 } else { 125 })
+            }
+            process::Forked::Parent(pid) => {
+                drop(helper);
+                let renounced = privileges::renounce();
+                if renounced.is_ok() {
+                    let _ = reap_this(pid);
+                }
+                subreaper::sweep(self.janitor.as_ref().map(janitor::Janitor::pid));
+                renounced
+            }
+        }
+    }
+
+    fn serve_as_subreaper(&self, channel: &Channel, helper: OwnedFd) -> Result<(), Failed> {
+        let tmpdir = self.janitor.as_ref().and_then(janitor::Janitor::tmpdir);
+        let session = subreaper::begin(&self.plan, tmpdir, self.groups(), helper)?;
+        report_success(channel, tmpdir, &[])?;
+        session.serve(channel)
     }
 }
 

@@ -17,6 +17,7 @@ use rustix::mount::{
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
 };
 
+use super::stores::Stores;
 use super::{During, Failed};
 use crate::plan::{Device, MaskKind, Mount, OverlayStore, Plan};
 use crate::step::Step;
@@ -26,8 +27,8 @@ use crate::sys::mount::{Change, NO_DEV, NO_SUID, READ_ONLY, change_one, change_r
 const TAMED: u64 = NO_SUID | NO_DEV;
 
 /// Mounts everything, in the order of the plan.
-pub(super) fn mount_all(plan: &Plan) -> Result<(), Failed> {
-    let mut mounter = Mounter::take_aside(&plan.mounts)?;
+pub(super) fn mount_all(plan: &Plan, stores: &Stores) -> Result<(), Failed> {
+    let mut mounter = Mounter::take_aside(&plan.mounts, stores)?;
     change_recursively(
         CWD,
         c"/",
@@ -75,18 +76,26 @@ struct Mounter {
 
 impl Mounter {
     /// Takes the trees and devices that must stay as they are, before the root turns read-only.
-    fn take_aside(mounts: &[Mount]) -> Result<Self, Failed> {
+    fn take_aside(mounts: &[Mount], stores: &Stores) -> Result<Self, Failed> {
         let mut kept = Vec::new();
         let mut devices = Vec::new();
         for (index, mount) in mounts.iter().enumerate() {
             match mount {
-                Mount::Keep { path, .. }
-                | Mount::Overlay {
-                    store: OverlayStore::Directory(path),
-                    ..
-                } => {
+                Mount::Keep { path, .. } => {
                     let tree = find(path)
                         .and_then(|at| copy_tree(at.as_fd()))
+                        .during_at(Step::KeepTree, path)?;
+                    kept.push((index, tree));
+                }
+                Mount::Overlay {
+                    store: OverlayStore::Directory(path),
+                    ..
+                } if stores.has(index) => {
+                    let tree = find(path)
+                        .and_then(|at| match stores.is(index, &fstat(&at)?) {
+                            true => copy_tree(at.as_fd()),
+                            false => Err(Errno::STALE),
+                        })
                         .during_at(Step::KeepTree, path)?;
                     kept.push((index, tree));
                 }
@@ -135,10 +144,9 @@ impl Mounter {
                 let scratch = self.scratch()?;
                 mask(scratch, path, *kind).during_at(Step::Mask, path)
             }
-            Mount::Overlay { path, store } => {
+            Mount::Overlay { path, .. } => {
                 self.scratch()?;
-                self.overlay(index, path, store)
-                    .during_at(Step::Overlay, path)
+                self.overlay(index, path).during_at(Step::Overlay, path)
             }
         }
     }
@@ -216,12 +224,8 @@ impl Mounter {
         change_one(dev.as_fd(), READ_ONLY)
     }
 
-    fn overlay(
-        &self,
-        index: usize,
-        path: &AbsolutePath,
-        store: &OverlayStore,
-    ) -> Result<(), Errno> {
+    /// The layer is kept in the store that was taken aside for this step, if there is one.
+    fn overlay(&self, index: usize, path: &AbsolutePath) -> Result<(), Errno> {
         let scratch = self.scratch.as_ref().ok_or(Errno::BADF)?.as_fd();
         let target = find(path)?;
         let mode = Mode::from(fstat(&target)?.st_mode & 0o7777);
@@ -233,10 +237,9 @@ impl Mounter {
             OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        let room = match store {
-            OverlayStore::Session => room,
-            OverlayStore::Directory(_) => {
-                let tree = self.kept(index)?;
+        let room = match self.kept(index) {
+            Err(_) => room,
+            Ok(tree) => {
                 change_recursively(
                     tree,
                     c"",

@@ -4,10 +4,9 @@ use std::io::Write as _;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
+use rustix::process::{DumpableBehavior, Signal};
 
 use super::{During, Failed};
-use crate::channel::retry;
 use crate::plan::{NetworkNamespace, Plan};
 use crate::step::Step;
 
@@ -29,6 +28,7 @@ pub(super) fn flags(plan: &Plan) -> libc::c_int {
 ///
 /// The map is the identity, not root: a mapped root would regain capabilities at exec.
 pub(super) fn enter(uid: u32, gid: u32) -> Result<(), Failed> {
+    // A helper that is gone by now is noticed when the session begins to serve.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .during(Step::Namespaces)?;
     // The files below belong to root if the process is not dumpable, as after a change of user without an exec.
@@ -45,12 +45,5 @@ fn write_once(path: &str, text: &str) -> Result<(), Errno> {
         Ok(length) if length == text.len() => Ok(()),
         Ok(_) => Err(Errno::IO),
         Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
-    }
-}
-
-/// Waits until a child is gone. Whatever it was, there is nothing to do about it.
-pub(super) fn wait_for(pid: i32) {
-    if let Some(pid) = Pid::from_raw(pid) {
-        let _ = retry(|| rustix::process::waitpid(Some(pid), WaitOptions::empty()));
     }
 }

@@ -1,9 +1,9 @@
 //! Builds the Landlock ruleset of a session, from what is mounted by then.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{FileType, fstat};
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::mounts::find;
 use super::{During, Failed};
@@ -13,8 +13,12 @@ use crate::sys::landlock::{add_path_rule, add_port_rule, create_ruleset};
 
 /// Builds a ruleset. A path that is gone gets no rule, which grants nothing.
 pub(crate) fn build(rules: &Ruleset) -> Result<OwnedFd, Failed> {
-    let ruleset = create_ruleset(rules.handled_fs, rules.handled_net, rules.scopes)
+    let mut ruleset = create_ruleset(rules.handled_fs, rules.handled_net, rules.scopes)
         .during(Step::LandlockRules)?;
+    if ruleset.as_raw_fd() < 3 {
+        // A caller without descriptors 0-2: a command's own would take this one's place.
+        ruleset = fcntl_dupfd_cloexec(&ruleset, 3).during(Step::LandlockRules)?;
+    }
     for rule in &rules.paths {
         let at = match find(&rule.path) {
             Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS) => continue,

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::fs::statvfs;
 
 use crate::plan::{LimitMechanism, Plan, Tier};
-use crate::sys::reap::{kill_everybody_else, kill_process};
+use crate::sys::reap::kill_everybody_else;
 
 /// Which limit the session is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,6 @@ pub(super) struct Sampler {
     memory: Option<u64>,
     pids: Option<u64>,
     tier: Tier,
-    page: u64,
     /// Private directories whose content is memory.
     memory_places: Vec<&'static str>,
 }
@@ -47,7 +46,6 @@ impl Sampler {
                 .pids
                 .and_then(|(limit, by)| sampled(u64::from(limit), by)),
             tier: plan.tier,
-            page: u64::try_from(rustix::param::page_size()).unwrap_or(4096),
             memory_places: match plan.tier {
                 Tier::Full => vec!["/tmp", "/dev/shm"],
                 Tier::Landlock => Vec::new(),
@@ -64,7 +62,7 @@ impl Sampler {
             return Some(Over::Processes);
         }
         let limit = self.memory?;
-        let used: u64 = processes.iter().map(|pid| self.private_memory(*pid)).sum();
+        let used: u64 = processes.iter().map(|pid| memory_of(*pid)).sum();
         (used.saturating_add(self.memory_files()) > limit).then_some(Over::Memory)
     }
 
@@ -72,21 +70,11 @@ impl Sampler {
     fn processes(&self) -> Vec<i32> {
         match self.tier {
             Tier::Full => all_processes().filter(|pid| *pid != 1).collect(),
-            Tier::Landlock => super::subreaper::descendants(),
+            Tier::Landlock => super::subreaper::descendants(None)
+                .into_iter()
+                .map(|process| process.pid)
+                .collect(),
         }
-    }
-
-    /// Memory that a process shares with nobody's files: what would be freed with it, more or less.
-    fn private_memory(&self, pid: i32) -> u64 {
-        let Ok(text) = fs::read_to_string(format!("/proc/{pid}/statm")) else {
-            return 0;
-        };
-        let mut fields = text
-            .split_ascii_whitespace()
-            .skip(1)
-            .map(|field| field.parse::<u64>().unwrap_or(0));
-        let (resident, shared) = (fields.next().unwrap_or(0), fields.next().unwrap_or(0));
-        resident.saturating_sub(shared).saturating_mul(self.page)
     }
 
     fn memory_files(&self) -> u64 {
@@ -104,11 +92,29 @@ impl Sampler {
     pub(super) fn end_everything(&self) {
         match self.tier {
             Tier::Full => kill_everybody_else(),
-            Tier::Landlock => super::subreaper::descendants()
-                .into_iter()
-                .for_each(kill_process),
+            Tier::Landlock => drop(super::subreaper::kill_descendants(None)),
         }
     }
+}
+
+/// The memory of a process that is not a copy of some file: its own, and what it shares with others of its kind, which
+/// counts for each of them. Memory in a file that has no name and that nobody has mapped is not seen.
+fn memory_of(pid: i32) -> u64 {
+    fs::read_to_string(format!("/proc/{pid}/status")).map_or(0, |status| memory_in(&status))
+}
+
+fn memory_in(status: &str) -> u64 {
+    let kib = |line: &str| {
+        let rest = ["RssAnon:", "RssShmem:"]
+            .iter()
+            .find_map(|name| line.strip_prefix(name))?;
+        rest.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    };
+    status
+        .lines()
+        .filter_map(kib)
+        .sum::<u64>()
+        .saturating_mul(1024)
 }
 
 /// Every process that `/proc` shows.
@@ -118,4 +124,16 @@ pub(super) fn all_processes() -> impl Iterator<Item = i32> {
         .flatten()
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::memory_in;
+
+    #[test]
+    fn shared_memory_counts_and_files_do_not() {
+        let status = "Name:\tRssAnon:\nVmRSS:\t999 kB\nRssAnon:\t   100 kB\nRssFile:\t 50 kB\nRssShmem:\t  24 kB\n";
+        assert_eq!(memory_in(status), 124 * 1024);
+        assert_eq!(memory_in("Name:\tkernel thread\n"), 0);
+    }
 }

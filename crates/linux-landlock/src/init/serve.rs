@@ -1,6 +1,7 @@
 //! Init's life after setup: starts commands, passes signals on, reaps, and ends when the caller is gone.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use palisade_policy::AbsolutePath;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,23 +15,27 @@ use crate::channel::{Channel, retry};
 use crate::plan::Plan;
 use crate::step::Step;
 use crate::sys::process::{self, Forked};
-use crate::sys::reap::{Reaped, reap_one};
+use crate::sys::reap::{Reaped, has_children, reap_one, signal_command};
 use crate::sys::signals::{next_signal, signal_descriptor};
 use crate::wire::{CommandRequest, Ended, Record, Request, Wire};
 
 /// How often init measures, where it has to.
-const SAMPLE: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
+const SAMPLE: Duration = Duration::from_millis(50);
+
+/// How many are reaped before requests are looked at again: a storm of orphans must not keep the session from ending.
+const REAPED_AT_ONCE: usize = 256;
 
 /// A session that is set up.
 pub(crate) struct Session {
     setup: ChildSetup,
     environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     sampler: Option<Sampler>,
+    last_sample: Instant,
     groups: Groups,
+    killed_for_memory: u64,
     children: OwnedFd,
+    /// Readable when the helper above is gone.
+    helper: OwnedFd,
     running: Vec<Running>,
 }
 
@@ -47,32 +52,43 @@ impl Session {
         ruleset: Option<OwnedFd>,
         tmpdir: Option<&AbsolutePath>,
         groups: Option<&Groups>,
+        helper: OwnedFd,
     ) -> Result<Self, Failed> {
         Ok(Self {
             environment: super::command::environment(plan, tmpdir),
             setup: ChildSetup::new(plan, ruleset),
             sampler: super::samples(plan).then(|| Sampler::new(plan)),
+            last_sample: Instant::now(),
             children: signal_descriptor(&[libc::SIGCHLD]).during(Step::Serve)?,
+            helper,
             groups: groups.cloned().unwrap_or_default(),
+            killed_for_memory: 0,
             running: Vec::new(),
         })
     }
 
-    /// Serves until the caller closes the channel or dies.
+    /// Serves until the caller closes the channel, or the caller or the helper dies.
     pub(super) fn serve(mut self, channel: &Channel) -> Result<(), Failed> {
+        let mut more_to_reap = false;
         loop {
+            let pause = if more_to_reap {
+                Some(Timespec::default())
+            } else {
+                self.pause()
+            };
             let mut watched = [
                 PollFd::new(channel, PollFlags::IN),
                 PollFd::new(&self.children, PollFlags::IN),
+                PollFd::new(&self.helper, PollFlags::IN),
             ];
-            let pause = match (&self.sampler, self.running.is_empty()) {
-                (Some(_), false) => Some(&SAMPLE),
-                _ => None,
-            };
-            retry(|| poll(&mut watched, pause)).during(Step::Serve)?;
-            let [requests, children] = watched.map(|watched| !watched.revents().is_empty());
-            if children {
-                self.reap();
+            retry(|| poll(&mut watched, pause.as_ref())).during(Step::Serve)?;
+            let [requests, children, orphaned] =
+                watched.map(|watched| !watched.revents().is_empty());
+            if orphaned {
+                return Ok(());
+            }
+            if children || more_to_reap {
+                more_to_reap = self.reap();
             }
             if requests {
                 match channel.receive().during(Step::Serve)? {
@@ -84,12 +100,31 @@ impl Session {
         }
     }
 
+    /// How long nothing has to be done by ourselves. Not only commands are measured, but also what they left behind.
+    fn pause(&self) -> Option<Timespec> {
+        if self.sampler.is_none() || !has_children() {
+            return None;
+        }
+        let left = SAMPLE.saturating_sub(self.last_sample.elapsed());
+        Timespec::try_from(left).ok()
+    }
+
     fn answer(&mut self, frame: &[u8], descriptors: Vec<OwnedFd>) {
         match Request::from_bytes(frame) {
             Ok(Request::Command(request)) => {
-                let Ok([stdin, stdout, stderr, status]) = <[OwnedFd; 4]>::try_from(descriptors)
-                else {
-                    return;
+                // The status comes first: where we run out of descriptors, it is the one that gets through.
+                let [status, stdin, stdout, stderr] = match <[OwnedFd; 4]>::try_from(descriptors) {
+                    Ok(all) => all,
+                    Err(some) => {
+                        let failed = Record::Failed {
+                            step: Step::Request,
+                            errno: Errno::MFILE.raw_os_error(),
+                        };
+                        if let Some(status) = some.first() {
+                            tell(status, failed);
+                        }
+                        return;
+                    }
                 };
                 let id = request.id;
                 match self.start(request, [stdin, stdout, stderr], &status) {
@@ -113,7 +148,7 @@ impl Session {
             }
             Ok(Request::Signal { id, signal }) => {
                 if let Some(running) = self.running.iter().find(|running| running.id == id) {
-                    crate::sys::reap::signal_group(running.pid, signal);
+                    signal_command(running.pid, signal);
                 }
             }
             // The caller is our own code; what it cannot have meant is left alone.
@@ -147,19 +182,26 @@ impl Session {
         }
     }
 
-    fn reap(&mut self) {
+    /// Reaps who has ended; says whether there may be more of them.
+    fn reap(&mut self) -> bool {
         while next_signal(&self.children).is_some() {}
-        while let Some(Reaped { pid, status, usage }) = reap_one() {
+        for _ in 0..REAPED_AT_ONCE {
+            let Some(Reaped { pid, status, usage }) = reap_one() else {
+                return false;
+            };
             let Some(index) = self.running.iter().position(|running| running.pid == pid) else {
                 continue;
             };
             let mut running = self.running.swap_remove(index);
+            // Each kill of the kernel's explains one end at most: a later one may have other reasons.
+            let killed = self.groups.killed_for_memory();
             if libc::WIFSIGNALED(status)
                 && libc::WTERMSIG(status) == libc::SIGKILL
-                && self.groups.ran_out_of_memory()
+                && killed > self.killed_for_memory
             {
                 running.over.get_or_insert(Over::Memory);
             }
+            self.killed_for_memory = killed;
             tell(
                 &running.status,
                 Record::Exited(Ended {
@@ -171,10 +213,15 @@ impl Session {
                 }),
             );
         }
+        true
     }
 
     /// Ends every command when the session is over a limit: nobody can tell whose fault it is.
     fn sample(&mut self) {
+        if self.sampler.is_none() || self.last_sample.elapsed() < SAMPLE {
+            return;
+        }
+        self.last_sample = Instant::now();
         let Some(over) = self.sampler.as_ref().and_then(Sampler::over) else {
             return;
         };

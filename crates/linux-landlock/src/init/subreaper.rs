@@ -1,8 +1,11 @@
-//! The landlock tier: no namespaces, so the helper serves by itself and adopts what its commands leave behind.
+//! The landlock tier: no namespaces, so whoever serves adopts what its commands leave behind, and ends it.
 
 use std::fs;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use palisade_policy::AbsolutePath;
+use rustix::io::Errno;
 
 use super::cgroup::Groups;
 use super::sampler::all_processes;
@@ -10,15 +13,21 @@ use super::serve::Session;
 use super::{During, Failed, privileges, rules};
 use crate::plan::{FsRights, PathRule, Plan};
 use crate::step::Step;
-use crate::sys::reap::{kill_process, reap_one, reap_this};
+use crate::sys::reap::{has_children, kill_group, kill_process, reap_one};
+
+/// Makes orphans among our descendants our children.
+pub(super) fn adopt_orphans() -> Result<(), Errno> {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+}
 
 /// Sets the session up: rules for the host's own paths, and one for the private temporary directory.
 pub(super) fn begin(
     plan: &Plan,
     tmpdir: Option<&AbsolutePath>,
     groups: Option<&Groups>,
+    helper: OwnedFd,
 ) -> Result<Session, Failed> {
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).during(Step::Serve)?;
+    adopt_orphans().during(Step::Serve)?;
     let ruleset = match &plan.landlock {
         None => None,
         Some(rules) => {
@@ -31,56 +40,107 @@ pub(super) fn begin(
         }
     };
     privileges::renounce()?;
-    Session::new(plan, ruleset, tmpdir, groups)
+    Session::new(plan, ruleset, tmpdir, groups, helper)
 }
 
-/// Kills and reaps every descendant. A process whose parent dies becomes our child, so this ends when there is none:
-/// a storm of forks is met by killing all that are seen, again and again.
-pub(super) fn sweep() {
+/// How often our own children are looked at, which is quick, for one look at all processes.
+const QUICK_LOOKS: usize = 200;
+
+/// Kills and reaps every descendant but one. A process whose parent dies becomes our child, so this ends when there is
+/// none. Those that fork and exit faster than they can be found are met by killing whole groups, which no member
+/// escapes, and by looking at our own children, which is what they become.
+pub(super) fn sweep(spared: Option<i32>) {
+    let mut before = Vec::new();
     loop {
-        let seen = descendants();
-        seen.iter().copied().for_each(kill_process);
+        for _ in 0..QUICK_LOOKS {
+            if spared.is_none() && !has_children() {
+                return;
+            }
+            let children = own_children(spared);
+            if children.is_empty() {
+                break;
+            }
+            children.into_iter().for_each(kill_process);
+            while reap_one().is_some() {}
+        }
+        let seen = kill_descendants(spared);
         while reap_one().is_some() {}
-        if seen.is_empty() {
-            // What was born between the two looks is our child by now, or does not exist.
-            match children_of(std::process::id()).first() {
-                None => return,
-                Some(child) => {
-                    kill_process(*child);
-                    let _ = reap_this(*child);
-                }
+        if seen.is_empty() && own_children(spared).is_empty() {
+            return;
+        }
+        let seen: Vec<i32> = seen.iter().map(|process| process.pid).collect();
+        if seen == before {
+            // They are on their way out, and the kernel needs its time.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        before = seen;
+    }
+}
+
+/// Kills every descendant that is seen, but for one, with its whole group. A command starts in a group and session of its
+/// own, so that such a group has members of this tree only.
+pub(super) fn kill_descendants(spared: Option<i32>) -> Vec<Process> {
+    let ours = rustix::process::getpgrp().as_raw_nonzero().get();
+    let seen = descendants(spared);
+    for process in &seen {
+        if process.group != ours {
+            kill_group(process.group);
+        }
+        kill_process(process.pid);
+    }
+    seen
+}
+
+/// A process as `/proc` shows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    parent: i32,
+    group: i32,
+}
+
+/// Every living process below this one, but for one.
+pub(super) fn descendants(spared: Option<i32>) -> Vec<Process> {
+    let all: Vec<Process> = all_processes().filter_map(look_at).collect();
+    let mut parents = vec![own_pid()];
+    let mut found = Vec::new();
+    while let Some(parent) = parents.pop() {
+        for process in &all {
+            if process.parent == parent && Some(process.pid) != spared {
+                parents.push(process.pid);
+                found.push(*process);
             }
         }
     }
+    found
 }
 
-/// Every process below this one.
-pub(super) fn descendants() -> Vec<i32> {
-    let parents: Vec<(i32, i32)> = all_processes()
-        .filter_map(|pid| Some((pid, parent_of(pid)?)))
-        .collect();
-    let mut found = vec![rustix::process::getpid().as_raw_nonzero().get()];
-    let mut next = 0;
-    while let Some(parent) = found.get(next).copied() {
-        found.extend(
-            parents
-                .iter()
-                .filter(|(_, of)| *of == parent)
-                .map(|(pid, _)| *pid),
-        );
-        next += 1;
-    }
-    found.split_off(1)
+fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
 }
 
-fn children_of(parent: u32) -> Vec<i32> {
-    all_processes()
-        .filter(|pid| parent_of(*pid).and_then(|of| u32::try_from(of).ok()) == Some(parent))
+/// Our own children, but for one: from the kernel's list where it keeps one, else from all processes.
+fn own_children(spared: Option<i32>) -> Vec<i32> {
+    let own = own_pid();
+    let children: Vec<i32> = match fs::read_to_string(format!("/proc/self/task/{own}/children")) {
+        Ok(list) => list
+            .split_ascii_whitespace()
+            .filter_map(|pid| pid.parse().ok())
+            .collect(),
+        Err(_) => all_processes()
+            .filter_map(look_at)
+            .filter(|process| process.parent == own)
+            .map(|process| process.pid)
+            .collect(),
+    };
+    children
+        .into_iter()
+        .filter(|pid| Some(*pid) != spared)
         .collect()
 }
 
-/// The parent, from the field after the name; the name may hold anything, a closing bracket too.
-fn parent_of(pid: i32) -> Option<i32> {
+/// What is in the fields after the name; the name may hold anything, a closing bracket too.
+fn look_at(pid: i32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after_name = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(stat.get(after_name + 1..)?).ok()?;
@@ -88,5 +148,6 @@ fn parent_of(pid: i32) -> Option<i32> {
     // A zombie has nothing left to kill; its parent reaps it.
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    (state != "Z").then_some(parent)
+    let group = fields.next()?.parse().ok()?;
+    (state != "Z").then_some(Process { pid, parent, group })
 }

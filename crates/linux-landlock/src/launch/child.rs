@@ -10,6 +10,8 @@ use rustix::io::Errno;
 use super::error::LaunchError;
 use super::session::Connection;
 use crate::channel::retry;
+use crate::plan::Limits;
+use crate::step::Step;
 use crate::wire::{Ended, Record, Request, STATUS_RECORD};
 
 /// A command in a session.
@@ -20,17 +22,33 @@ pub struct Child {
     connection: Arc<Connection>,
     id: u32,
     status: OwnedFd,
+    limits: Limits,
     pid: Option<i32>,
+    outcome: Option<Outcome>,
     partial: Vec<u8>,
 }
 
+/// What is known for good. It is kept: a process whose setup failed also ends, and that is not the command's end.
+#[derive(Clone, Copy, Debug)]
+enum Outcome {
+    Failed(Step, i32),
+    Exited(Exit),
+}
+
 impl Child {
-    pub(super) const fn new(connection: Arc<Connection>, id: u32, status: OwnedFd) -> Self {
+    pub(super) const fn new(
+        connection: Arc<Connection>,
+        id: u32,
+        status: OwnedFd,
+        limits: Limits,
+    ) -> Self {
         Self {
             connection,
             id,
             status,
+            limits,
             pid: None,
+            outcome: None,
             partial: Vec::new(),
         }
     }
@@ -40,27 +58,42 @@ impl Child {
     /// # Errors
     /// A step before that failed, or the session ended.
     pub fn pid(&mut self) -> Result<i32, LaunchError> {
-        match self.pid {
-            Some(pid) => Ok(pid),
-            None => match self.next()? {
-                Record::Started { pid } => Ok(*self.pid.insert(pid)),
-                Record::Failed { step, errno } => Err(LaunchError::step(step, errno)),
-                Record::Exited(_) => Err(LaunchError::SessionLost),
-            },
+        loop {
+            match (self.outcome, self.pid) {
+                (Some(Outcome::Failed(step, errno)), _) => {
+                    return Err(LaunchError::step(step, errno));
+                }
+                (_, Some(pid)) => return Ok(pid),
+                (Some(Outcome::Exited(_)), None) => return Err(LaunchError::SessionLost),
+                (None, None) => self.learn()?,
+            }
         }
     }
 
-    /// Waits until the command ends.
+    /// Waits until the command ends. Asked again, it says the same again.
     ///
     /// # Errors
     /// A step before exec failed, so that nothing ran; or the session ended first.
     pub fn wait(&mut self) -> Result<Exit, LaunchError> {
-        self.pid()?;
-        match self.next()? {
-            Record::Exited(ended) => Ok(Exit::from(ended)),
-            Record::Failed { step, errno } => Err(LaunchError::step(step, errno)),
-            Record::Started { .. } => Err(LaunchError::SessionLost),
+        loop {
+            match self.outcome {
+                Some(Outcome::Failed(step, errno)) => return Err(LaunchError::step(step, errno)),
+                Some(Outcome::Exited(exit)) => return Ok(exit),
+                None => self.learn()?,
+            }
         }
+    }
+
+    /// Waits for the next record. The failure of a step comes before the end of its process.
+    fn learn(&mut self) -> Result<(), LaunchError> {
+        match self.next()? {
+            Record::Started { pid } => self.pid = Some(pid),
+            Record::Failed { step, errno } => self.outcome = Some(Outcome::Failed(step, errno)),
+            Record::Exited(ended) => {
+                self.outcome = Some(Outcome::Exited(Exit::of(&ended, &self.limits)));
+            }
+        }
+        Ok(())
     }
 
     /// Sends a signal to the command's process group.
@@ -133,6 +166,10 @@ pub enum ExitCause {
     MemoryLimit,
     /// Because the session had more processes than its limit.
     ProcessLimit,
+    /// Because it used more processor time than its limit.
+    CpuLimit,
+    /// Because it wrote a larger file than its limit allows.
+    FileSizeLimit,
 }
 
 impl fmt::Display for ExitCause {
@@ -142,6 +179,8 @@ impl fmt::Display for ExitCause {
             Self::Signal(signal) => write!(f, "signal {signal}"),
             Self::MemoryLimit => f.write_str("ended: over the memory limit"),
             Self::ProcessLimit => f.write_str("ended: over the limit of processes"),
+            Self::CpuLimit => f.write_str("ended: over the limit of processor time"),
+            Self::FileSizeLimit => f.write_str("ended: over the limit of a file's size"),
         }
     }
 }
@@ -169,22 +208,26 @@ impl Usage {
 }
 
 impl ExitCause {
-    pub(super) const fn from_status(status: i32) -> Self {
-        if libc::WIFSIGNALED(status) {
-            Self::Signal(libc::WTERMSIG(status))
-        } else {
-            Self::Code(libc::WEXITSTATUS(status))
+    /// From what `waitpid` says. Two signals are the kernel's own words for a limit, where one was set.
+    pub(super) const fn of(status: i32, limits: &Limits) -> Self {
+        if !libc::WIFSIGNALED(status) {
+            return Self::Code(libc::WEXITSTATUS(status));
+        }
+        match libc::WTERMSIG(status) {
+            libc::SIGXCPU if limits.cpu_seconds > 0 => Self::CpuLimit,
+            libc::SIGXFSZ if limits.file_size > 0 => Self::FileSizeLimit,
+            signal => Self::Signal(signal),
         }
     }
 }
 
-impl From<Ended> for Exit {
-    fn from(ended: Ended) -> Self {
+impl Exit {
+    fn of(ended: &Ended, limits: &Limits) -> Self {
         Self {
             cause: match ended.limit {
                 1 => ExitCause::MemoryLimit,
                 2 => ExitCause::ProcessLimit,
-                _ => ExitCause::from_status(ended.status),
+                _ => ExitCause::of(ended.status, limits),
             },
             usage: Usage::from_kernel(crate::sys::reap::Usage {
                 user_micros: ended.user_micros,

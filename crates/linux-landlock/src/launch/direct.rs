@@ -18,10 +18,10 @@ use super::session::Command;
 use super::stdio::Stdio;
 use crate::channel::retry;
 use crate::init::{ChildSetup, PreparedExec, build_ruleset};
-use crate::plan::{Plan, Tier};
+use crate::plan::{Limits, Plan, Tier};
 use crate::step::Step;
 use crate::sys::process::{GuardedStack, exit_now, reset_handlers, vfork};
-use crate::sys::reap::{reap_this, signal_group};
+use crate::sys::reap::{reap_this, signal_command};
 use crate::wire::{CommandRequest, Record, STATUS_RECORD};
 
 /// Launches commands under Landlock and seccomp, without a helper.
@@ -30,6 +30,7 @@ pub struct DirectLauncher {
     orders: Option<Sender<Order>>,
     thread: Option<JoinHandle<()>>,
     has_landlock: bool,
+    limits: Limits,
 }
 
 struct Order {
@@ -60,6 +61,7 @@ impl DirectLauncher {
             orders: Some(orders),
             thread: Some(thread),
             has_landlock: plan.landlock.is_some(),
+            limits: plan.limits,
         })
     }
 
@@ -109,7 +111,11 @@ impl DirectLauncher {
         let orders = self.orders.as_ref().ok_or(LaunchError::SessionLost)?;
         orders.send(order).map_err(|_| LaunchError::SessionLost)?;
         let pid = answers.recv().map_err(|_| LaunchError::SessionLost)??;
-        Ok(DirectChild { pid, exit: None })
+        Ok(DirectChild {
+            pid,
+            limits: self.limits,
+            exit: None,
+        })
     }
 }
 
@@ -141,6 +147,8 @@ fn launch(
     stdio: &[OwnedFd; 3],
 ) -> Result<i32, LaunchError> {
     let (failures, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+    // Above 2, as a caller without descriptors 0-2 gets them here, and the command's own would take their place.
+    let theirs = fcntl_dupfd_cloexec(theirs, 3)?;
     let child = || {
         reset_handlers();
         let (step, errno) = setup.become_command(command, stdio.each_ref().map(AsFd::as_fd));
@@ -176,6 +184,7 @@ fn launch(
 #[derive(Debug)]
 pub struct DirectChild {
     pid: i32,
+    limits: Limits,
     exit: Option<Exit>,
 }
 
@@ -197,7 +206,7 @@ impl DirectChild {
         let reaped = reap_this(self.pid).ok_or(LaunchError::SessionLost)?;
         let usage = Usage::from_kernel(reaped.usage);
         Ok(*self.exit.insert(Exit {
-            cause: ExitCause::from_status(reaped.status),
+            cause: ExitCause::of(reaped.status, &self.limits),
             usage,
         }))
     }
@@ -205,7 +214,7 @@ impl DirectChild {
     /// Sends a signal to the command's process group.
     pub fn signal(&self, signal: i32) {
         if self.exit.is_none() {
-            signal_group(self.pid, signal);
+            signal_command(self.pid, signal);
         }
     }
 }

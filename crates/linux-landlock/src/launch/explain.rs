@@ -96,6 +96,10 @@ impl Explanation {
                 "the host's /proc is partly hidden, as in a container, so a fresh one is refused",
                 "start the container with an unmasked /proc, or accept the losses of the landlock tier by name",
             )),
+            (Step::Namespaces | Step::Fork | Step::Janitor, Errno::AGAIN) => Some(Self::new(
+                "a limit on processes is reached: the session's own, the user's, or the control group's",
+                "end other processes, or raise the limit",
+            )),
             (Step::LandlockRules | Step::Landlock, Errno::TOOBIG) => Some(Self::new(
                 "16 Landlock layers are in force already: sandboxes are nested too deeply",
                 "run this one outside of the others",

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use super::error::LaunchError;
 use crate::init::HELPER_ARGUMENT;
@@ -16,14 +17,33 @@ use crate::init::HELPER_ARGUMENT;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Helper {
     program: PathBuf,
+    patience: Duration,
 }
+
+/// How long a helper may take for its next step, unless the caller says otherwise: far longer than any takes, and short
+/// enough that a program that is no helper is found out.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Helper {
     /// The program at this path. It is started with an empty environment.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
+            patience: PATIENCE,
         }
+    }
+
+    /// How long it may take to set a session up, or to end one, before it is given up and killed; half a minute unless
+    /// this is called.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        // No time at all would mean forever to the kernel.
+        self.patience = patience.max(Duration::from_millis(1));
+        self
+    }
+
+    pub(super) const fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// The program that is running now, which calls [`dispatch`](crate::dispatch) first in its `main`.

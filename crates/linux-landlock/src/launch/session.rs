@@ -1,20 +1,23 @@
 //! A session: namespaces that are set up once, and commands that belong together.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use palisade_policy::Environment;
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::child::Child;
 use super::error::LaunchError;
 use super::helper::Helper;
 use super::stdio::Stdio;
-use crate::channel::Channel;
-use crate::plan::{Plan, Ruleset};
+use crate::channel::{Channel, Frame};
+use crate::plan::{Limits, Plan, Ruleset};
 use crate::seccomp::Filter;
 use crate::wire::{CommandRequest, Request, SetupReply, Wire};
 
@@ -79,7 +82,9 @@ impl Command {
 #[derive(Debug)]
 pub struct Session {
     connection: Arc<Connection>,
-    helper: Option<std::process::Child>,
+    helper: std::process::Child,
+    patience: Duration,
+    limits: Limits,
     has_landlock: bool,
     git: Vec<OwnedFd>,
     tmpdir: Option<PathBuf>,
@@ -88,7 +93,11 @@ pub struct Session {
 
 /// The caller's end of the channel, shared with the children.
 #[derive(Debug)]
-pub(super) struct Connection(Mutex<Channel>);
+pub(super) struct Connection {
+    channel: Channel,
+    /// Held while a frame is sent, so that none gets into another.
+    sending: Mutex<()>,
+}
 
 impl Connection {
     pub(super) fn send(
@@ -97,17 +106,10 @@ impl Connection {
         descriptors: &[BorrowedFd<'_>],
     ) -> Result<(), LaunchError> {
         // A frame that a panicking thread left half sent ends the session at the other side, which is safe.
-        let channel = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        channel
+        let _alone = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        self.channel
             .send(&request.to_bytes(), descriptors)
             .map_err(|_| LaunchError::SessionLost)
-    }
-
-    fn finish(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .finish();
     }
 }
 
@@ -120,31 +122,54 @@ impl Session {
         let (channel, theirs) = Channel::pair()?;
         let child = helper.spawn(theirs)?;
         let mut session = Self {
-            connection: Arc::new(Connection(Mutex::new(channel))),
-            helper: Some(child),
+            connection: Arc::new(Connection {
+                channel,
+                sending: Mutex::new(()),
+            }),
+            helper: child,
+            patience: helper.patience(),
+            limits: plan.limits,
             has_landlock: plan.landlock.is_some(),
             git: Vec::new(),
             tmpdir: None,
             next_id: AtomicU32::new(1),
         };
-        let (reply, descriptors) = {
-            let channel = session
-                .connection
-                .0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            channel
-                .send(&plan.to_bytes(), &[])
-                .map_err(|_| LaunchError::SessionLost)?;
-            channel.receive()?.ok_or(LaunchError::SessionLost)?
-        };
-        let reply = SetupReply::from_bytes(&reply).map_err(|_| LaunchError::SessionLost)?;
+        let (reply, descriptors) = session
+            .introduce(plan)
+            .map_err(|errno| session.give_up(helper, errno))?;
+        let reply =
+            SetupReply::from_bytes(&reply).map_err(|_| session.give_up(helper, Errno::BADMSG))?;
         if let Some(failure) = reply.failure {
             return Err(failure.into());
         }
         session.git = descriptors;
         session.tmpdir = reply.tmpdir.map(PathBuf::from);
         Ok(session)
+    }
+
+    /// Hands the plan over and waits for the answer.
+    fn introduce(&self, plan: &Plan) -> Result<Frame, Errno> {
+        let channel = &self.connection.channel;
+        channel.set_patience(Some(self.patience))?;
+        channel.send(&plan.to_bytes(), &[])?;
+        let answer = channel.receive()?.ok_or(Errno::PIPE)?;
+        channel.set_patience(None)?;
+        Ok(answer)
+    }
+
+    /// Ends a helper that does not behave like one.
+    fn give_up(&mut self, helper: &Helper, errno: Errno) -> LaunchError {
+        let _ = self.helper.kill();
+        match errno {
+            Errno::AGAIN => LaunchError::Helper {
+                program: helper.program().to_owned(),
+                source: io::Error::new(io::ErrorKind::TimedOut, "no answer"),
+            },
+            Errno::PIPE | Errno::CONNRESET | Errno::BADMSG | Errno::TOOBIG => {
+                LaunchError::SessionLost
+            }
+            errno => errno.into(),
+        }
     }
 
     /// Asks for a command. Whether it could be started is what [`Child::wait`] says.
@@ -171,8 +196,9 @@ impl Session {
         let [stdin, stdout, stderr] = stdio.descriptors();
         let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
         self.connection
-            .send(&request, &[stdin, stdout, stderr, theirs_borrowed])?;
-        Ok(Child::new(Arc::clone(&self.connection), id, status))
+            .send(&request, &[theirs_borrowed, stdin, stdout, stderr])?;
+        let connection = Arc::clone(&self.connection);
+        Ok(Child::new(connection, id, status, self.limits))
     }
 
     /// The session's view of each git directory of the plan, in the same order: what an import reads from.
@@ -187,7 +213,8 @@ impl Session {
         self.tmpdir.as_deref()
     }
 
-    /// Ends everything in the session, and waits until nothing of it is left.
+    /// Ends everything in the session, and waits until nothing of it is left. A helper that does not come to its end
+    /// within its patience ([`Helper::with_patience`]) is killed.
     pub fn end(self) {
         drop(self);
     }
@@ -197,9 +224,13 @@ impl Drop for Session {
     fn drop(&mut self) {
         // The views would keep the session's mounts alive.
         self.git.clear();
-        self.connection.finish();
-        if let Some(mut helper) = self.helper.take() {
-            let _ = helper.wait();
+        let channel = &self.connection.channel;
+        channel.finish();
+        if !channel.wait_for_end(self.patience) {
+            // Stopped by somebody, or not ours: then nothing is known about who else holds the channel.
+            let _ = self.helper.kill();
+            let _ = channel.wait_for_end(self.patience);
         }
+        let _ = self.helper.wait();
     }
 }

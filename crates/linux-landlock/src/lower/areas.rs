@@ -67,6 +67,8 @@ pub(super) struct Area {
     pub(super) missing_above: usize,
     /// The private place that begins here.
     pub(super) private: Option<PrivatePlace>,
+    /// Whether it is a writable root: it stays where it is, also inside another one.
+    pub(super) root: bool,
     /// Whether it must be seen also in a place that would hide it: a grant names it, or it is the directory of the
     /// policy.
     pub(super) visible: bool,
@@ -83,12 +85,10 @@ pub(super) struct Areas {
     pub(super) dangling: Vec<AbsolutePath>,
     /// Files where a directory above a guarded path would be.
     pub(super) in_the_way: Vec<AbsolutePath>,
-    /// Globs that match more than the survey looks at, and whether one of them denies reading.
+    /// Globs that match more than the survey looks at.
     pub(super) truncated: Vec<String>,
     /// Whether there is any glob that guards something.
     pub(super) globs: bool,
-    /// Secrets that do not exist.
-    pub(super) missing_secrets: usize,
 }
 
 /// Looks every path of the policy up.
@@ -96,6 +96,9 @@ pub(super) fn collect(policy: &ResolvedPolicy, places: &Places) -> Result<Areas,
     let mut areas = Areas::default();
     for root in policy.roots() {
         areas.add_root(policy, places, &root.root)?;
+        if let Some(area) = areas.places.get_mut(&root.root) {
+            area.root = true;
+        }
     }
     if let Some((rules, _)) = policy.canonical().rules() {
         for reopened in &rules.reopened {
@@ -297,9 +300,6 @@ impl Areas {
                 }
             }
             _ => {
-                if state == State::Masked && located.entry == Entry::Missing {
-                    self.missing_secrets += 1;
-                }
                 self.insert_found(&located.real, state, located, private);
             }
         }
@@ -335,6 +335,7 @@ impl Areas {
             entry: located.entry.clone(),
             missing_above: located.missing_above,
             private,
+            root: false,
             visible: false,
         });
         area.state = area.state.min(state);

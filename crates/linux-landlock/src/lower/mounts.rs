@@ -49,6 +49,8 @@ pub(super) struct Built {
     /// What may have to be brought back below a masked directory.
     kept: Vec<AbsolutePath>,
     socket_masks: usize,
+    /// Where layers over caches can be kept.
+    store: Option<AbsolutePath>,
 }
 
 impl Built {
@@ -155,6 +157,15 @@ pub(super) fn build(
             .collect(),
         ..Built::default()
     };
+    match &host.cache_store {
+        // A layer that a command could reach by itself would change under the overlay.
+        Some(store) if matches!(State::of(policy, store), State::Writable | State::Private) => {
+            built.notes.push(format!(
+                "what tools write to their caches ends with the session, because {store} can be written in it"
+            ));
+        }
+        store => built.store.clone_from(store),
+    }
     for (path, item) in &items {
         match item {
             Item::Devices => built.mount(
@@ -170,7 +181,7 @@ pub(super) fn build(
                     built.mount(path, Mount::Tmpfs { at, mode: 0o755 }, Some(Region::Fresh));
                 }
             }
-            Item::Area(area) => built.area(host, path, area),
+            Item::Area(area) => built.area(path, area),
             Item::Git => built.git_overlay(path),
             Item::Link(target) => {
                 if built.region(path) == Region::Fresh {
@@ -290,7 +301,7 @@ fn items<'a>(
 }
 
 impl Built {
-    fn area(&mut self, host: &LinuxHost, path: &AbsolutePath, area: &Area) {
+    fn area(&mut self, path: &AbsolutePath, area: &Area) {
         let region = self.region(path);
         let keep = |writable| Mount::Keep {
             path: path.clone(),
@@ -322,7 +333,14 @@ impl Built {
             (State::ReadOnly, Region::Overlay | Region::Masked) => {
                 self.mount(path, keep(false), Some(Region::ReadOnly));
             }
+<<<<<<< HEAD
+            (State::Private, _) => self.private(path, area, region),
+=======
             (State::Private, _) => self.private(host, path, area, region),
+            (State::Writable, Region::Writable) if area.root || area.private.is_some() => {
+                self.pin(path)
+            }
+>>>>>>> h-lower
             (State::Writable, Region::Writable) => {}
             (State::Writable, _) => self.mount(path, keep(true), Some(Region::Writable)),
         }
@@ -381,7 +399,7 @@ impl Built {
         self.mount(path, mount, Some(region));
     }
 
-    fn private(&mut self, host: &LinuxHost, path: &AbsolutePath, area: &Area, region: Region) {
+    fn private(&mut self, path: &AbsolutePath, area: &Area, region: Region) {
         match area.private {
             Some(PrivatePlace::Fresh) => {
                 let at = path.clone();
@@ -392,7 +410,7 @@ impl Built {
                 self.keep_visible(path);
                 let overlay = Mount::Overlay {
                     path: path.clone(),
-                    store: cache_store(host, path),
+                    store: cache_store(self.store.as_ref(), path),
                 };
                 self.mount(path, overlay, Some(Region::Overlay));
             }
@@ -460,8 +478,8 @@ impl Built {
 }
 
 /// Where the layer over a cache is kept: a directory of its own for each cache.
-fn cache_store(host: &LinuxHost, cache: &AbsolutePath) -> OverlayStore {
-    let Some(store) = &host.cache_store else {
+fn cache_store(store: Option<&AbsolutePath>, cache: &AbsolutePath) -> OverlayStore {
+    let Some(store) = store else {
         return OverlayStore::Session;
     };
     let mut name = OsString::new();

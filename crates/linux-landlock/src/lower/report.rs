@@ -1,12 +1,13 @@
 //! What a plan enforces: a line for each guarantee, with the mechanism, and why and what would help where it is lost.
 
 use palisade_policy::{
-    Enforcement, GitAccess, Guarantee, LoopbackAccess, Measure, NetworkScope, ResolvedPolicy,
+    AbsolutePath, Enforcement, GitAccess, Guarantee, LoopbackAccess, Measure, NetworkScope,
+    ResolvedPolicy,
 };
 
 use super::areas::{Areas, State, works_on_a_layer};
 use super::landlock_tier::Reads;
-use super::mounts::Built;
+use super::mounts::{Built, Region};
 use crate::host::{Entry, LandlockSupport, LinuxHost, NamespaceSupport};
 
 const NO_PROXY: &str =
@@ -58,6 +59,10 @@ pub(super) fn full(
         report = report.with_note(format!("no second wall: Landlock is missing ({why})"));
     }
     report = common_notes(policy, host, areas, report);
+    report = missing_secrets(report, areas, |path| built.region(path) == Region::ReadOnly);
+    report = report.with_note(
+        "a socket that the host binds to a path outside /run and /tmp while the session runs can be connected to",
+    );
     if policy
         .canonical()
         .rules()
@@ -227,10 +232,17 @@ pub(super) fn landlock(
         .canonical()
         .rules()
         .is_some_and(|(rules, _)| rules.git == GitAccess::Commit);
+    let in_a_root = |path: &AbsolutePath| {
+        areas.places.iter().any(|(root, area)| {
+            area.state == State::Writable && path.as_path().starts_with(root.as_path())
+        })
+    };
     let guarded = areas
         .places
-        .values()
-        .any(|area| matches!(area.state, State::ReadOnly | State::Masked));
+        .iter()
+        .any(|(path, area)| area.state.denies() && in_a_root(path))
+        || !areas.links.is_empty()
+        || !areas.in_the_way.is_empty();
     let report = Enforcement::new()
         .with(Guarantee::WritesOutside, Measure::enforced("Landlock"))
         .with(
@@ -238,7 +250,7 @@ pub(super) fn landlock(
             if guarded {
                 lost("Landlock cannot take a part of a writable root out")
             } else {
-                Measure::enforced("nothing is protected")
+                Measure::enforced("Landlock")
             },
         )
         .with(Guarantee::DeniedReads, denied)
@@ -261,9 +273,30 @@ pub(super) fn landlock(
         )
         .with(Guarantee::SystemCalls, system_calls(policy));
     let report = common_notes(policy, host, areas, report);
+    let report = missing_secrets(report, areas, |_| true);
     report.with_note(
         "the directories above denied paths cannot be listed, and what is made there later cannot be read",
     )
+}
+
+/// Secrets that do not exist, and that nothing keeps from being read once they do.
+fn missing_secrets(
+    report: Enforcement,
+    areas: &Areas,
+    open: impl Fn(&AbsolutePath) -> bool,
+) -> Enforcement {
+    let count = areas
+        .places
+        .iter()
+        .filter(|(_, area)| area.state == State::Masked && area.entry == Entry::Missing)
+        .filter(|(path, _)| open(path))
+        .count();
+    if count == 0 {
+        return report;
+    }
+    report.with_note(format!(
+        "{count} secret places do not exist: one that the host makes while the session runs can be read"
+    ))
 }
 
 fn common_notes(
@@ -279,16 +312,6 @@ fn common_notes(
         report = report.with_note(
             "patterns guard what matches when the session starts; what matches later is reported, not prevented",
         );
-    }
-    let unguarded = areas
-        .places
-        .values()
-        .filter(|area| area.state == State::Masked && area.entry == Entry::Missing)
-        .count();
-    if unguarded > 0 {
-        report = report.with_note(format!(
-            "{unguarded} secret places do not exist: one that the host makes while the session runs can be read"
-        ));
     }
     let links = &host.places.hard_links;
     if links.count > 0 {

@@ -33,14 +33,14 @@ pub(super) struct Locator {
 impl Locator {
     /// Where a path is, the last name not followed, and what is there.
     pub(super) fn locate(&mut self, path: &AbsolutePath) -> Located {
-        let fallback = || Located::new(path.clone(), Entry::Missing);
         let (Some(parent), Some(name)) = (path.as_path().parent(), path.as_path().file_name())
         else {
             return Located::new(path.clone(), Entry::Directory);
         };
         let above = self.directory(parent);
         let Ok(real) = AbsolutePath::new(above.real.join(name)) else {
-            return fallback();
+            // A link leads through `..` behind something that does not exist: nobody can say where that will be.
+            return Located::new(path.clone(), Entry::Missing).through(above.links);
         };
         if above.missing > 0 || above.entry != Entry::Directory {
             let located = Located::new(real, Entry::Missing)

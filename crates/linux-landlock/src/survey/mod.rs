@@ -121,10 +121,11 @@ pub fn look(host: &mut LinuxHost, policy: &ResolvedPolicy, options: &SurveyOptio
         Some(Tier::Full) => {
             places.socket_dirs = sockets::directories(&mut locator);
             let unknown = sockets::bound(&mut places.sockets, &mut locator);
-            if unknown > 0 {
-                host.notes.push(format!(
-                    "{unknown} sockets of the host are bound to relative paths, so nobody knows where they are"
-                ));
+            let note = format!(
+                "{unknown} sockets of the host are bound to relative paths, so nobody knows where they are"
+            );
+            if unknown > 0 && !host.notes.contains(&note) {
+                host.notes.push(note);
             }
         }
         Some(Tier::Landlock) => listings::list(&mut places, policy),

@@ -61,11 +61,36 @@ impl From<&libc::rusage> for Usage {
     }
 }
 
-/// Sends a signal to the process group that a command leads. Groups of others cannot be meant: every command leads one.
-pub(crate) fn signal_group(leader: i32, signal: i32) {
+/// Whether this process has children, living or not yet reaped. The kernel answers for one moment: whoever has no child
+/// and adopts orphans has no descendant.
+pub(crate) fn has_children() -> bool {
+    // SAFETY: an all-zero record is valid storage.
+    let mut info: libc::siginfo_t = unsafe { mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    // SAFETY: the record is ours.
+    let found = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) };
+    found == 0 || super::last_error() != rustix::io::Errno::CHILD
+}
+
+/// Sends a signal to the process group of a command, which is a child that has not been reaped: its id cannot mean
+/// another process. Before the command leads its group, the signal is for the process that will.
+pub(crate) fn signal_command(leader: i32, signal: i32) {
     if leader > 1 {
-        // SAFETY: no memory is passed. A group that is gone is refused, which is fine.
-        unsafe { libc::kill(-leader, signal) };
+        // SAFETY: no memory is passed.
+        let sent = unsafe { libc::kill(-leader, signal) };
+        if sent == -1 && super::last_error() == rustix::io::Errno::SRCH {
+            // SAFETY: no memory is passed. A process that is gone is refused, which is fine.
+            unsafe { libc::kill(leader, signal) };
+        }
+    }
+}
+
+/// Kills a process group at once: none of its members can fork its way out, as the kernel does not let a fork pass
+/// while a signal for the group is on its way.
+pub(crate) fn kill_group(group: i32) {
+    if group > 1 {
+        // SAFETY: no memory is passed.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
     }
 }
 

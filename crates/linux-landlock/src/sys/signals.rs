@@ -45,6 +45,28 @@ pub(crate) fn next_signal(descriptor: &OwnedFd) -> Option<i32> {
         .flatten()
 }
 
+/// Gives every signal that the caller of the helper ignores its default meaning again; `SIGPIPE` stays ignored here.
+///
+/// What is ignored stays so across exec: with `SIGCHLD` ignored the kernel would reap our children, and how they ended
+/// would be lost; with `SIGXFSZ` ignored a limit would end nothing.
+pub(crate) fn heed_ignored() {
+    for signal in 1..=64 {
+        if signal == libc::SIGPIPE {
+            continue;
+        }
+        // SAFETY: an all-zero action is the default one; signals that cannot be changed are refused, which is fine.
+        unsafe {
+            let mut now: libc::sigaction = mem::zeroed();
+            if libc::sigaction(signal, ptr::null(), &raw mut now) == 0
+                && now.sa_sigaction == libc::SIG_IGN
+            {
+                let default: libc::sigaction = mem::zeroed();
+                libc::sigaction(signal, &raw const default, ptr::null_mut());
+            }
+        }
+    }
+}
+
 /// Makes signals what a program expects to find: nothing blocked, `SIGPIPE` deadly again (the Rust runtime ignores
 /// it). Only system calls, so that it can run between fork and exec.
 pub(crate) fn reset_for_exec() -> Result<(), Errno> {

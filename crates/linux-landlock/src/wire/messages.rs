@@ -10,7 +10,7 @@ use crate::step::Step;
 /// What the caller asks of a session.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// Start a command. With it travel four descriptors: 0, 1, 2 and where its status is reported.
+    /// Start a command. With it travel four descriptors: where its status is reported, and its 0, 1 and 2.
     Command(CommandRequest),
     /// Send a signal to the process group of a command.
     Signal { id: u32, signal: i32 },

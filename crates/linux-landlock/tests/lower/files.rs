@@ -103,6 +103,19 @@ impl Files {
         matches!(self.nodes.get(path), Some(Node::File | Node::Socket))
     }
 
+    /// Whether something can be made at a path: nothing is there, and directories are all that is above it.
+    pub(crate) fn is_free(&self, path: &Path) -> bool {
+        let above = |path: &Path| matches!(self.nodes.get(path), None | Some(Node::Directory));
+        !self.nodes.contains_key(path) && path.ancestors().skip(1).all(above)
+    }
+
+    /// Where a path leads, and every link on the way.
+    pub(crate) fn resolve(&self, path: &AbsolutePath) -> (AbsolutePath, Vec<AbsolutePath>) {
+        let mut links = Vec::new();
+        let real = self.follow(path.as_path(), &mut links);
+        (abs(real), links)
+    }
+
     pub(crate) fn is_socket(&self, path: &AbsolutePath) -> bool {
         self.nodes.get(path.as_path()) == Some(&Node::Socket)
     }

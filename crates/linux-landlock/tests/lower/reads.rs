@@ -22,7 +22,7 @@ fn rights(plan: &Plan, path: &AbsolutePath) -> FsRights {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rules_and_oracle_agree_where_the_report_says_so(

@@ -18,7 +18,7 @@ use palisade_policy::{
 };
 use palisade_probes::run::{Ended, Ran, TIMEOUT, launch};
 use palisade_probes::stage::{Setup, Stage};
-use palisade_probes::{Class, Expected, Mode, Outcome, Probe, Verdict, all};
+use palisade_probes::{Expected, Mode, Outcome, Probe, Verdict, all};
 
 /// One probe in one tier under one mode.
 pub(crate) struct Case {
@@ -123,7 +123,8 @@ impl Case {
     fn deviation(&self, verdict: &Verdict, limits_hold: bool) -> Option<String> {
         let tier = probes_tier(self.tier);
         let residue = matches!(self.probe.expected(tier), Expected::Residue(_));
-        if residue && limits_hold && self.probe.class == Class::Resources {
+        if residue && limits_hold && ["res-fork-bomb", "res-thread-bomb"].contains(&self.probe.name)
+        {
             return (verdict.outcome != Outcome::Contained)
                 .then(|| format!("the report says that the limit is enforced: {verdict:?}"));
         }

@@ -1,8 +1,14 @@
 //! Sessions on the real kernel: what a command can touch, what it cannot, and what is left behind.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
+#![expect(clippy::print_stdout, reason = "a test says what it skipped")]
 
 mod aftermath;
+mod caches;
 mod differential;
+mod git_tools;
 mod support;
+mod terminal;
+mod toolbox;
+mod tools;
 mod wall;

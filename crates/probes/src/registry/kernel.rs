@@ -2,7 +2,6 @@
 
 use crate::probe::Alone::{Cannot, Depends};
 use crate::probe::Class::Kernel;
-use crate::probe::Expected::Residue;
 use crate::probe::Mode::Both;
 use crate::probe::Probe;
 

@@ -3,7 +3,6 @@
 use super::elsewhere;
 use crate::probe::Alone::Depends;
 use crate::probe::Class::Processes;
-use crate::probe::Expected::Residue;
 use crate::probe::Mode::Both;
 use crate::probe::Probe;
 

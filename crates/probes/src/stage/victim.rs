@@ -44,7 +44,7 @@ impl Victim {
             command.uid(user).gid(group);
         }
         let mut victim = Self {
-            child: command.spawn()?,
+            child: spawn_patiently(&mut command)?,
             length: secret.len(),
             memory: 0,
             file: 0,
@@ -127,5 +127,22 @@ impl Drop for Victim {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Starts a program that was just written. A process that another thread forked meanwhile may still hold it open for
+/// writing, until its own exec.
+fn spawn_patiently(command: &mut Command) -> io::Result<Child> {
+    let begin = Instant::now();
+    loop {
+        match command.spawn() {
+            Err(error)
+                if error.kind() == io::ErrorKind::ExecutableFileBusy
+                    && begin.elapsed() < Duration::from_secs(5) =>
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            done => return done,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Without a sandbox: what must get through does, and what cannot does not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use palisade_probes::run::{bare, launch};
 use palisade_probes::stage::{Setup, Stage};
@@ -8,8 +9,15 @@ use palisade_probes::{Alone, Class, Mode, Probe, Verdict, all};
 
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
+/// The program: where Cargo built it, or where whoever runs the tests as another user put it.
 pub(crate) fn program() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_palisade-probe"))
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        std::env::var_os("PALISADE_TEST_PROBE").map_or_else(
+            || PathBuf::from(env!("CARGO_BIN_EXE_palisade-probe")),
+            PathBuf::from,
+        )
+    })
 }
 
 pub(crate) fn is_root() -> bool {
