@@ -33,6 +33,8 @@ pub(super) enum Excuse {
     InTheWay,
     /// What may not be read is masked, and a mask is not written either.
     Masked,
+    /// A clause opens just this entry, and the directory that holds it is guarded: the entry stays where it is.
+    InGuarded,
     /// A link on the way is in a place that may not be read.
     HiddenLink,
 }
@@ -199,6 +201,9 @@ impl<'a> Judge<'a> {
         let denied = |access: Access| self.policy.place(&access).is_none();
         let unread = |path: &PathBuf| denied(Access::Read(absolute(path)));
         let reads = matches!(attempt, Attempt::Read(_) | Attempt::List(_));
+        let itself = matches!(attempt, Attempt::Change(_) | Attempt::Append(_));
+        let in_guarded =
+            |path: &PathBuf| !itself && denied(Access::Write(absolute(path.parent().unwrap())));
         match Errno::from_raw_os_error(code) {
             Errno::XDEV if moves => Some(Excuse::AcrossMounts),
             Errno::BUSY if moves || removes => Some(Excuse::MountPoint),
@@ -206,6 +211,7 @@ impl<'a> Judge<'a> {
             _ if touches(&self.other_names) => Some(Excuse::OtherName),
             _ if touches(&self.in_the_way) => Some(Excuse::InTheWay),
             _ if !reads && expected.touched.iter().any(unread) => Some(Excuse::Masked),
+            _ if !reads && expected.touched.iter().any(in_guarded) => Some(Excuse::InGuarded),
             _ if expected.hidden => Some(Excuse::HiddenLink),
             _ => None,
         }
@@ -246,10 +252,7 @@ fn absolute(path: &Path) -> AbsolutePath {
 /// What an attempt means to the oracle, links resolved.
 fn accesses(attempt: &Attempt) -> Vec<Access> {
     let itself = |path: &Path| absolute(&fs::canonicalize(path).unwrap());
-    let entry = |path: &Path| {
-        let parent = fs::canonicalize(path.parent().unwrap()).unwrap();
-        absolute(&parent.join(path.file_name().unwrap()))
-    };
+    let entry = |path: &Path| entry(path).unwrap();
     let moved = |from: &Path, to: &Path| Access::Rename {
         from: entry(from),
         to: entry(to),
@@ -264,6 +267,12 @@ fn accesses(attempt: &Attempt) -> Vec<Access> {
         Attempt::Rename(from, to) => vec![moved(from, to)],
         Attempt::Exchange(one, two) => vec![moved(one, two), moved(two, one)],
     }
+}
+
+/// Where an entry is, itself not followed.
+pub(super) fn entry(path: &Path) -> Option<AbsolutePath> {
+    let parent = fs::canonicalize(path.parent()?).ok()?;
+    Some(absolute(&parent.join(path.file_name()?)))
 }
 
 fn paths_of(access: &Access) -> Vec<PathBuf> {

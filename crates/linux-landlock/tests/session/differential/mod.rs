@@ -178,10 +178,12 @@ fn try_case(case: &Case, tier: Tier, program: &Program, tally: &mut Tally) -> Re
         .map(|(path, node)| format!("{}: {node:?}", path.display()))
         .collect();
     Err(format!(
-        "{tier:?}\n{}\ntree:\n{}\npolicy: {:#?}\n{plan}\n{enforcement}",
+        "{tier:?}\n{}\ntree:\n{}\nroots: {:?}\nrules: {:?}\nplan: {:?}\n{enforcement}",
         wrong.join("\n"),
         tree.join("\n"),
-        policy.canonical(),
+        policy.roots(),
+        policy.canonical().rules(),
+        plan.mounts,
     ))
 }
 
@@ -288,7 +290,8 @@ fn attempts(case: &Case, stage: &Stage, tree: &BTreeMap<PathBuf, Node>) -> Vec<A
     for (from, to) in &case.moves {
         let point = |number: &u8| &points[usize::from(*number) % points.len()];
         let (from, to) = (point(from), point(to));
-        if from == to || node_at(from).is_none() {
+        // Moving an entry to where it is does nothing.
+        if judge::entry(from) == judge::entry(to) || node_at(from).is_none() {
             continue;
         }
         if node_at(to).is_some() {

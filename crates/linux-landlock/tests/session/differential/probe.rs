@@ -74,6 +74,15 @@ impl Attempt {
     /// Does it, and undoes it; an undoing that fails is not an answer.
     fn perform(&self) -> Result<(), Failure> {
         let undo = |result: io::Result<()>| result.map_err(Failure::Undo);
+        // An attempt may take away a link that its own path leads through, so undoing goes by the real path.
+        let real = |path: &Path| {
+            let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+            let name = path.file_name();
+            match (parent, name) {
+                (Some(parent), Some(name)) => parent.join(name),
+                _ => path.to_path_buf(),
+            }
+        };
         match self {
             Self::Read(path) => {
                 let mut bytes = Vec::new();
@@ -98,24 +107,29 @@ impl Attempt {
                 undo(fs::remove_dir(path))?;
             }
             Self::RemoveFile(path, text) => {
+                let again = real(path);
                 fs::remove_file(path)?;
-                undo(fs::write(path, text))?;
+                undo(fs::write(again, text))?;
             }
             Self::RemoveLink(path, target) => {
+                let again = real(path);
                 fs::remove_file(path)?;
-                undo(symlink(target, path))?;
+                undo(symlink(target, again))?;
             }
             Self::RemoveDirectory(path) => {
+                let again = real(path);
                 fs::remove_dir(path)?;
-                undo(fs::create_dir(path))?;
+                undo(fs::create_dir(again))?;
             }
             Self::Rename(from, to) => {
+                let again = (real(to), real(from));
                 rename(from, to, RenameFlags::NOREPLACE)?;
-                undo(rename(to, from, RenameFlags::NOREPLACE))?;
+                undo(rename(&again.0, &again.1, RenameFlags::NOREPLACE))?;
             }
             Self::Exchange(one, two) => {
+                let again = (real(one), real(two));
                 rename(one, two, RenameFlags::EXCHANGE)?;
-                undo(rename(one, two, RenameFlags::EXCHANGE))?;
+                undo(rename(&again.0, &again.1, RenameFlags::EXCHANGE))?;
             }
             Self::Append(path) => OpenOptions::new()
                 .append(true)
