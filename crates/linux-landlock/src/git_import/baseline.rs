@@ -15,6 +15,8 @@ use super::{GitLayout, ImportError, ImportOptions};
 pub struct Baseline {
     pub(super) kind: HashKind,
     pub(super) refs: Refs,
+    /// Whether some of them are packed.
+    pub(super) packed: bool,
     pub(super) head: Option<Head>,
     /// How long the log of HEAD is, as the session sees it.
     pub(super) head_log: u64,
@@ -42,6 +44,9 @@ pub fn baseline(host: &GitLayout, options: &ImportOptions) -> Result<Baseline, I
     Ok(Baseline {
         kind,
         refs: refs_read::of_host(&git, kind)?,
+        packed: open(host.common_dir())?
+            .kind(path(b"packed-refs"))
+            .is_some(),
         head: host_head(&own, kind),
         head_log,
         stash: host_stash(host, kind)?,

@@ -102,6 +102,8 @@ pub struct ImportOptions {
     pub max_objects: usize,
     /// Refs that are read from a session, beyond those that the host has.
     pub max_refs: usize,
+    /// Refs that one import deletes; if a session deleted more, none is.
+    pub max_deletions: usize,
     /// Bytes of an index.
     pub max_index: u64,
 }
@@ -117,6 +119,7 @@ impl ImportOptions {
             max_bytes: 2 << 30,
             max_objects: 200_000,
             max_refs: 20_000,
+            max_deletions: 50,
             max_index: 64 << 20,
         }
     }

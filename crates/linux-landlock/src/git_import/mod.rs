@@ -85,6 +85,11 @@ pub fn import(
     let mut theirs = refs_read::of_session(&session, kind, limit, &mut report);
     // Without a HEAD it is no repository any more: then missing refs are debris, not wishes.
     theirs.complete &= wanted.head.is_some();
+    // git rewrites the list of packed refs but never takes it away.
+    if baseline.packed && session.kind(path(b"packed-refs")).is_none() {
+        theirs.complete = false;
+        report.drop(b"packed-refs", DropReason::Removed);
+    }
     let ours = refs_read::of_host(&git, kind)?;
     let busy = busy_branches(host, kind)?;
     refs_read::report_unmanaged(&theirs, &ours, &mut report);
@@ -97,6 +102,7 @@ pub fn import(
         &mut wanted,
         &mut report,
     );
+    wanted.limit_deletions(options.max_deletions, &mut report);
     wanted::stash(&session, &theirs, baseline, &mut wanted, &mut report);
     wanted::index(
         &session,

@@ -179,3 +179,83 @@ fn open(dir: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Unre
     }
     Err(Unread::Failed(Errno::AGAIN.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn tree() -> (tempfile::TempDir, Tree) {
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tmp.path().join("top/dir")).unwrap();
+        std::fs::write(tmp.path().join("top/dir/file"), "0123456789").unwrap();
+        std::fs::write(tmp.path().join("outside"), "secret").unwrap();
+        let tree = Tree::at(&tmp.path().join("top")).unwrap();
+        (tmp, tree)
+    }
+
+    #[test]
+    fn files_are_read_up_to_the_limit() {
+        let (_tmp, tree) = tree();
+        let at = Path::new("dir/file");
+        assert_eq!(tree.read(at, 10).unwrap(), b"0123456789");
+        assert!(matches!(tree.read(at, 9), Err(Unread::TooLarge)));
+        assert_eq!(tree.tail(at, 3).unwrap(), (b"789".to_vec(), 10));
+        assert!(matches!(
+            tree.read(Path::new("none"), 9),
+            Err(Unread::Missing)
+        ));
+        assert!(matches!(
+            tree.read(Path::new("dir"), 9),
+            Err(Unread::NotRegular)
+        ));
+    }
+
+    #[test]
+    fn no_link_is_followed_wherever_it_stands_or_leads() {
+        let (tmp, tree) = tree();
+        symlink("dir", tmp.path().join("top/inner")).unwrap();
+        symlink("dir/file", tmp.path().join("top/direct")).unwrap();
+        symlink("../outside", tmp.path().join("top/out")).unwrap();
+        symlink(tmp.path(), tmp.path().join("top/above")).unwrap();
+        for at in ["inner/file", "direct", "out", "above/outside"] {
+            assert!(
+                matches!(tree.read(Path::new(at), 99), Err(Unread::NotRegular)),
+                "{at}"
+            );
+        }
+        for at in ["inner", "above"] {
+            assert!(
+                matches!(tree.dir(Path::new(at)), Err(Unread::NotRegular)),
+                "{at}"
+            );
+        }
+        assert_eq!(tree.kind(Path::new("direct")), Some(FileType::Symlink));
+        assert_eq!(tree.link(Path::new("out")).unwrap(), b"../outside");
+        assert_eq!(tree.link(Path::new("inner/file")), None);
+    }
+
+    #[test]
+    fn nothing_outside_is_reached() {
+        let (tmp, tree) = tree();
+        let absolute = tmp.path().join("outside");
+        for at in [
+            Path::new("../outside"),
+            Path::new("dir/../../outside"),
+            &absolute,
+        ] {
+            assert!(matches!(tree.read(at, 99), Err(Unread::NotRegular)));
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let (tmp, tree) = tree();
+        let at = tmp.path().join("top/pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &at, Mode::from_raw_mode(0o600)).unwrap();
+        assert!(matches!(
+            tree.read(Path::new("pipe"), 99),
+            Err(Unread::NotRegular)
+        ));
+    }
+}

@@ -37,6 +37,20 @@ pub(super) struct Wanted {
     pub(super) index: BTreeMap<(Vec<u8>, u8), Option<Staged>>,
 }
 
+impl Wanted {
+    /// Keeps every ref if more than a few are gone: that is debris, or malice.
+    pub(super) fn limit_deletions(&mut self, limit: usize, report: &mut ImportReport) {
+        let gone = |change: &Change| change.new.is_none();
+        if self.changes.iter().filter(|change| gone(change)).count() <= limit {
+            return;
+        }
+        for change in self.changes.extract_if(.., |change| gone(change)) {
+            report.drop(change.name.as_bytes(), DropReason::TooLarge);
+            self.refused.insert(change.name);
+        }
+    }
+}
+
 /// How much of the end of a log is read.
 const MAX_TAIL: u64 = 256 << 10;
 

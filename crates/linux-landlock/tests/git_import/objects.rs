@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palisade_linux_landlock::git_import::DropReason;
 
@@ -100,6 +100,24 @@ fn a_commit_whose_parent_is_missing() {
 }
 
 #[test]
+fn a_broken_commit_that_the_host_has_already() {
+    let mut world = World::new();
+    let tree = world.host(&["rev-parse", "main^{tree}"]);
+    let commit = format!(
+        "tree {tree}\nparent {}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\nx\n",
+        "ab".repeat(20)
+    );
+    let broken = hash(&world.dot_git, "commit", commit.as_bytes());
+    write(world.view.join("refs/heads/broken"), format!("{broken}\n"));
+    let report = world.import();
+    assert_eq!(
+        dropped(&report, "refs/heads/broken"),
+        Some(&DropReason::Objects)
+    );
+    assert_eq!(world.ref_on_host("refs/heads/broken"), None);
+}
+
+#[test]
 fn a_commit_whose_file_is_missing() {
     let (world, good) = with_good_branch();
     world.commit_inside("a.txt", "changed\n", "second");
@@ -149,7 +167,7 @@ fn a_tree_that_reaches_into_dot_git() {
             .map(|at| u8::from_str_radix(&blob[at * 2..at * 2 + 2], 16).unwrap())
             .collect();
         let tree = [format!("100755 {name}\0").as_bytes(), &raw].concat();
-        let tree = hash(&world, "tree", &tree);
+        let tree = hash(&world.view, "tree", &tree);
         let commit = world.inside(&["commit-tree", "-p", "main", "-m", "evil", &tree]);
         write(world.view.join("refs/heads/main"), format!("{commit}\n"));
         main_is_refused(world, &good);
@@ -164,9 +182,9 @@ fn a_gitmodules_file_that_runs_things() {
     main_is_refused(world, &good);
 }
 
-fn hash(world: &World, kind: &str, bytes: &[u8]) -> String {
-    let mut child = git(&world.work)
-        .env("GIT_DIR", &world.view)
+fn hash(dir: &Path, kind: &str, bytes: &[u8]) -> String {
+    let mut child = git(dir)
+        .env("GIT_DIR", dir)
         .args(["hash-object", "-w", "--literally", "--stdin", "-t", kind])
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())

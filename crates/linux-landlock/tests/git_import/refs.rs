@@ -13,7 +13,7 @@ fn tip(world: &World) -> String {
 
 #[test]
 fn names_that_a_shell_or_git_would_read_as_more() {
-    for name in [
+    let names = [
         "$(touch marker)",
         "`id`",
         "a;b",
@@ -28,30 +28,24 @@ fn names_that_a_shell_or_git_would_read_as_more() {
         "a..b",
         "a@{1}",
         "0123456789012345678901234567890123456789",
-    ] {
-        let mut world = World::new();
+    ];
+    let mut world = World::new();
+    for name in names {
         write(world.view.join("refs/heads").join(name), tip(&world));
         write(world.view.join("refs/tags").join(name), tip(&world));
-        let before = world.host(&["for-each-ref"]);
-        let report = world.import();
-        assert_eq!(world.host(&["for-each-ref"]), before, "{name}");
-        assert_eq!(
-            report
-                .dropped
-                .iter()
-                .filter(|d| d.why == DropReason::Name)
-                .count(),
-            2,
-            "{report}"
-        );
-        assert!(
-            report
-                .to_string()
-                .chars()
-                .all(|c| c == '\n' || !c.is_control())
-        );
-        world.use_as_owner();
     }
+    let before = world.host(&["for-each-ref"]);
+    let report = world.import();
+    assert_eq!(world.host(&["for-each-ref"]), before);
+    let refused = report.dropped.iter().filter(|d| d.why == DropReason::Name);
+    assert_eq!(refused.count(), names.len() * 2, "{report}");
+    assert!(
+        report
+            .to_string()
+            .chars()
+            .all(|c| c == '\n' || !c.is_control())
+    );
+    world.use_as_owner();
 }
 
 #[test]
@@ -137,7 +131,8 @@ fn values_that_are_no_values() {
     ] {
         write(world.view.join("refs/heads").join(name), value);
     }
-    // A tag may name a file; a branch may not.
+    // A tag may name a file; a branch or a note may not.
+    write(world.view.join("refs/notes/blob"), format!("{blob}\n"));
     write(world.view.join("refs/tags/blob"), format!("{blob}\n"));
     let report = world.import();
     for name in [
@@ -148,6 +143,10 @@ fn values_that_are_no_values() {
         assert!(!world.dot_git.join(&name).exists());
     }
     assert_eq!(world.ref_on_host("refs/tags/blob"), Some(blob));
+    assert_eq!(
+        dropped(&report, "refs/notes/blob"),
+        Some(&DropReason::Objects)
+    );
     world.use_as_owner();
 }
 
@@ -239,5 +238,38 @@ fn a_stash_that_is_made_up() {
     let report = world.import();
     assert!(dropped(&report, "refs/stash").is_some(), "{report}");
     assert_eq!(world.ref_on_host("refs/stash"), None);
+    world.use_as_owner();
+}
+
+#[test]
+fn many_deleted_refs_stay() {
+    let world = World::new();
+    for at in 0..8 {
+        world.host(&["tag", &format!("v{at}")]);
+    }
+    let mut world = world.renewed();
+    world.options.max_deletions = 7;
+    std::fs::remove_dir_all(world.view.join("refs/tags")).unwrap();
+    let report = world.import();
+    assert_eq!(world.host(&["tag"]).lines().count(), 8);
+    assert_eq!(
+        dropped(&report, "refs/tags/v3"),
+        Some(&DropReason::TooLarge)
+    );
+    world.options.max_deletions = 8;
+    world.import();
+    assert_eq!(world.host(&["tag"]), "");
+}
+
+#[test]
+fn a_list_of_packed_refs_that_is_gone_deletes_nothing() {
+    let world = World::new();
+    world.host(&["pack-refs", "--all"]);
+    let mut world = world.renewed();
+    std::fs::remove_file(world.view.join("packed-refs")).unwrap();
+    let report = world.import();
+    assert!(report.refs.is_empty(), "{report}");
+    assert_eq!(dropped(&report, "packed-refs"), Some(&DropReason::Removed));
+    assert!(world.ref_on_host("refs/heads/side").is_some());
     world.use_as_owner();
 }
