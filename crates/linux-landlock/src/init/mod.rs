@@ -178,11 +178,13 @@ struct Outer {
 impl Outer {
     fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
         let janitor = janitor::Janitor::appoint(&plan, channel)?;
-        let outer = Self { plan, janitor };
-        if let Some(groups) = outer.groups() {
-            groups.enter().during(Step::ControlGroup)?;
-        }
-        Ok(outer)
+        Ok(Self { plan, janitor })
+    }
+
+    /// The helper itself stays out of the groups: it waits for the janitor, who waits until they are empty.
+    fn doors(&self) -> Result<Option<cgroup::Doors>, Failed> {
+        let doors = self.groups().map(cgroup::Groups::doors).transpose();
+        doors.during(Step::ControlGroup)
     }
 
     fn groups(&self) -> Option<&cgroup::Groups> {
@@ -200,10 +202,13 @@ impl Outer {
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
         let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Namespaces)?;
+        let doors = self.doors()?;
         match process::fork_into(namespaces::flags(&self.plan)).during(Step::Namespaces)? {
             process::Forked::Child => {
                 drop(lifeline);
-                let code = match self.become_init(channel, helper, uid, gid) {
+                let entered = enter(doors);
+                let code = match entered.and_then(|()| self.become_init(channel, helper, uid, gid))
+                {
                     Ok(()) => 0,
                     Err(failed) => {
                         report_failure(channel, &failed);
@@ -254,10 +259,11 @@ impl Outer {
     fn run_subreaper(self, channel: &Channel) -> Result<(), Failed> {
         subreaper::adopt_orphans().during(Step::Serve)?;
         let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Serve)?;
+        let doors = self.doors()?;
         match process::fork().during(Step::Serve)? {
             process::Forked::Child => {
                 drop(lifeline);
-                let served = self.serve_as_subreaper(channel, helper);
+                let served = enter(doors).and_then(|()| self.serve_as_subreaper(channel, helper));
                 if let Err(failed) = &served {
                     report_failure(channel, failed);
                 }
@@ -282,6 +288,12 @@ impl Outer {
         report_success(channel, tmpdir, &[])?;
         session.serve(channel)
     }
+}
+
+fn enter(doors: Option<cgroup::Doors>) -> Result<(), Failed> {
+    doors
+        .map_or(Ok(()), cgroup::Doors::enter)
+        .during(Step::ControlGroup)
 }
 
 /// Whether init has to measure something now and then.

@@ -2,5 +2,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
+mod leftovers;
+mod processes;
+mod roles;
 mod support;
 mod wall;
