@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::plan::{LimitMechanism, Plan};
@@ -62,10 +64,10 @@ impl Groups {
         }
         if let (Some((count, _)), Some(parent)) = (pids, &plan.cgroups.pids) {
             let directory = groups.join(parent.as_path(), name);
-            // The helper and init are members too.
+            // Init is a member too.
             groups.limits.push(Setting {
                 file: directory.join("pids.max"),
-                value: u64::from(count).saturating_add(2),
+                value: u64::from(count).saturating_add(1),
                 optional: false,
             });
         }
@@ -98,11 +100,17 @@ impl Groups {
         Ok(())
     }
 
-    /// Moves the calling process into the groups; what it forks is born there.
-    pub(super) fn enter(&self) -> Result<(), Errno> {
+    /// Opens the doors of the groups for a child: only what may not outlive the session goes through them.
+    pub(super) fn doors(&self) -> Result<Doors, Errno> {
+        let open = |directory: &PathBuf| {
+            let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+            rustix::fs::open(directory.join("cgroup.procs"), flags, Mode::empty())
+        };
         self.directories
             .iter()
-            .try_for_each(|directory| write(&directory.join("cgroup.procs"), "0"))
+            .map(open)
+            .collect::<Result<_, _>>()
+            .map(Doors)
     }
 
     /// Removes the groups, which are empty or about to be: their last members are on their way out, or have lost
@@ -135,6 +143,18 @@ impl Groups {
             })
             .next()
             .unwrap_or(0)
+    }
+}
+
+/// Where a process enters the groups, opened by one that may.
+pub(super) struct Doors(Vec<OwnedFd>);
+
+impl Doors {
+    /// Moves the calling process into the groups; what it forks is born there.
+    pub(super) fn enter(self) -> Result<(), Errno> {
+        self.0
+            .iter()
+            .try_for_each(|door| rustix::io::write(door, b"0").map(drop))
     }
 }
 

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use palisade_policy::AbsolutePath;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, XattrFlags, fgetxattr, flock,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, XattrFlags, fchmod, fgetxattr, flock,
     fremovexattr, fsetxattr, fstat, mkdirat, openat, openat2, statat, unlinkat,
 };
 use rustix::io::Errno;
@@ -223,23 +223,23 @@ impl Placeholder {
         let (parent, name) = open_parent(path)?;
         // Another session's janitor may remove it between two of these steps; then it is made again.
         for _ in 0..64 {
-            let fresh = match mkdirat(&parent, &name, Mode::from(0o755)) {
+            let fresh = match mkdirat(&parent, &name, Mode::from(UNFINISHED)) {
                 Ok(()) => true,
                 Err(Errno::EXIST) => false,
                 Err(errno) => return Err(errno),
             };
-            let directory = match openat(&parent, &name, DIRECTORY, Mode::empty()) {
+            let opened = openat(&parent, &name, DIRECTORY, Mode::empty())
+                .and_then(|directory| lock_and_mark(directory, fresh));
+            let directory = match opened {
+                Ok(directory) => directory,
                 Err(Errno::NOENT) => continue,
-                opened => opened?,
-            };
-            retry(|| flock(&directory, FlockOperation::LockShared))?;
-            if fresh {
-                // Without extended attributes a leftover cannot be told from somebody's directory; all else works.
-                match fsetxattr(&directory, PLACEHOLDER_MARK, b"1", XattrFlags::empty()) {
-                    Ok(()) | Err(Errno::OPNOTSUPP) => {}
-                    Err(errno) => return Err(errno),
+                Err(errno) => {
+                    if fresh {
+                        let _ = unlinkat(&parent, &name, AtFlags::REMOVEDIR);
+                    }
+                    return Err(errno);
                 }
-            }
+            };
             let (mine, now) = (
                 fstat(&directory)?,
                 statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW),
@@ -275,6 +275,20 @@ impl Placeholder {
     }
 }
 
+/// Shares a placeholder with other sessions, and marks one that was made just now.
+fn lock_and_mark(directory: OwnedFd, fresh: bool) -> Result<OwnedFd, Errno> {
+    retry(|| flock(&directory, FlockOperation::LockShared))?;
+    if fresh {
+        // Without extended attributes a leftover cannot be told from somebody's directory; all else works.
+        match fsetxattr(&directory, PLACEHOLDER_MARK, b"1", XattrFlags::empty()) {
+            Ok(()) | Err(Errno::OPNOTSUPP) => {}
+            Err(errno) => return Err(errno),
+        }
+        fchmod(&directory, Mode::from(0o755))?;
+    }
+    Ok(directory)
+}
+
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
@@ -288,10 +302,13 @@ fn open_parent(path: &AbsolutePath) -> Result<(OwnedFd, OsString), Errno> {
     Ok((parent, name.to_owned()))
 }
 
+/// The permissions of a placeholder until it is marked, which takes a second call: nobody else has a use for them.
+const UNFINISHED: u32 = 0o1700;
+
 /// Whether a directory carries our mark; where there are no marks, it is empty or it stays.
 fn is_marked(directory: impl AsFd) -> bool {
     match fgetxattr(&directory, PLACEHOLDER_MARK, &mut [0_u8; 8]) {
         Ok(_) | Err(Errno::OPNOTSUPP) => true,
-        Err(_) => false,
+        Err(_) => fstat(&directory).is_ok_and(|stat| stat.st_mode & 0o7777 == UNFINISHED),
     }
 }

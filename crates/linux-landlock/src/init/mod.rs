@@ -111,8 +111,6 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
 
 /// The caller passes the channel as descriptor 0, because that is what spawning without a fork can do.
 fn adopt_channel() -> Result<Channel, Errno> {
-    // Out of the caller's process group: a Ctrl-C in its terminal is for the commands, and the caller passes it on.
-    let _ = rustix::process::setsid();
     let channel = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -126,7 +124,8 @@ fn adopt_channel() -> Result<Channel, Errno> {
 
 fn outer(channel: Channel) -> ExitCode {
     signals::heed_ignored();
-    // A terminal's signals are for the caller to judge. Whoever leads a group already is not in a terminal's.
+    // Out of the caller's process group: a Ctrl-C in its terminal is for the commands, and the caller passes it on.
+    // Whoever leads a group already is not in a terminal's.
     let _ = rustix::process::setsid();
     let outcome = receive_plan(&channel).and_then(|plan| {
         rustix::process::chdir("/").during(Step::ReadPlan)?;
@@ -184,15 +183,17 @@ impl Outer {
     fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
         let janitor = janitor::Janitor::appoint(&plan, channel)?;
         let stores = stores::Stores::lock(&plan)?;
-        let outer = Self {
+        Ok(Self {
             plan,
             janitor,
             stores,
-        };
-        if let Some(groups) = outer.groups() {
-            groups.enter().during(Step::ControlGroup)?;
-        }
-        Ok(outer)
+        })
+    }
+
+    /// The helper itself stays out of the groups: it waits for the janitor, who waits until they are empty.
+    fn doors(&self) -> Result<Option<cgroup::Doors>, Failed> {
+        let doors = self.groups().map(cgroup::Groups::doors).transpose();
+        doors.during(Step::ControlGroup)
     }
 
     fn groups(&self) -> Option<&cgroup::Groups> {
@@ -210,10 +211,13 @@ impl Outer {
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
         let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Namespaces)?;
+        let doors = self.doors()?;
         match process::fork_into(namespaces::flags(&self.plan)).during(Step::Namespaces)? {
             process::Forked::Child => {
                 drop(lifeline);
-                let code = match self.become_init(channel, helper, uid, gid) {
+                let entered = enter(doors);
+                let code = match entered.and_then(|()| self.become_init(channel, helper, uid, gid))
+                {
                     Ok(()) => 0,
                     Err(failed) => {
                         report_failure(channel, &failed);
@@ -264,10 +268,11 @@ impl Outer {
     fn run_subreaper(self, channel: &Channel) -> Result<(), Failed> {
         subreaper::adopt_orphans().during(Step::Serve)?;
         let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Serve)?;
+        let doors = self.doors()?;
         match process::fork().during(Step::Serve)? {
             process::Forked::Child => {
                 drop(lifeline);
-                let served = self.serve_as_subreaper(channel, helper);
+                let served = enter(doors).and_then(|()| self.serve_as_subreaper(channel, helper));
                 if let Err(failed) = &served {
                     report_failure(channel, failed);
                 }
@@ -292,6 +297,12 @@ impl Outer {
         report_success(channel, tmpdir, &[])?;
         session.serve(channel)
     }
+}
+
+fn enter(doors: Option<cgroup::Doors>) -> Result<(), Failed> {
+    doors
+        .map_or(Ok(()), cgroup::Doors::enter)
+        .during(Step::ControlGroup)
 }
 
 /// Whether init has to measure something now and then.

@@ -41,7 +41,7 @@ pub(crate) fn landlock_losses() -> AcceptedLosses {
 /// A throw-away tree: a workspace, a home with secrets, and files outside both.
 pub(crate) struct Stage {
     /// Removed with everything in it when the stage is dropped.
-    _base: TempDir,
+    _base: Option<TempDir>,
     pub(crate) workspace: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) outside: PathBuf,
@@ -56,10 +56,8 @@ impl Stage {
             .unwrap();
         let root = fs::canonicalize(base.path()).unwrap();
         let stage = Self {
-            workspace: root.join("workspace"),
-            home: root.join("home"),
-            outside: root.join("outside"),
-            _base: base,
+            _base: Some(base),
+            ..Self::existing(&root)
         };
         for directory in [&stage.workspace, &stage.home, &stage.outside] {
             fs::create_dir(directory).unwrap();
@@ -71,6 +69,16 @@ impl Stage {
         fs::create_dir_all(stage.workspace.join(".git/hooks")).unwrap();
         fs::write(stage.workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         stage
+    }
+
+    /// The stage of another process, which removes it.
+    pub(crate) fn existing(root: &Path) -> Self {
+        Self {
+            _base: None,
+            workspace: root.join("workspace"),
+            home: root.join("home"),
+            outside: root.join("outside"),
+        }
     }
 
     pub(crate) fn root(&self) -> WorkspaceRoot {
