@@ -66,9 +66,24 @@ impl AbsolutePath {
     /// Whether `other` is this path or lies below it, on a file system that compares names as `case` says.
     #[must_use]
     pub fn covers(&self, other: &Self, case: PathCase) -> bool {
+        if cfg!(unix) && case == PathCase::Sensitive {
+            return self.covers_bytes(other);
+        }
         let mut rest = other.components();
         self.components()
             .all(|mine| rest.next().is_some_and(|theirs| case.same(mine, theirs)))
+    }
+
+    /// The same for names that are bytes, which is asked very often: both paths are normalised, so one is a prefix of
+    /// the other that ends where a name ends.
+    fn covers_bytes(&self, other: &Self) -> bool {
+        let mine = self.0.as_os_str().as_encoded_bytes();
+        let theirs = other.0.as_os_str().as_encoded_bytes();
+        match theirs.strip_prefix(mine) {
+            Some([] | [b'/', ..]) => true,
+            Some(_) => mine == b"/",
+            None => false,
+        }
     }
 
     /// How many names the path has: the measure of how specific a clause about it is.
@@ -250,4 +265,23 @@ through_raw_path! {
     AbsolutePath: |path: AbsolutePath| path.0,
     RelativePath: |path: RelativePath| path.0,
     WorkspaceRoot: |root: WorkspaceRoot| root.0.0,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_path_covers_itself_and_what_is_below_it() {
+        let paths = ["/", "/a", "/a/b", "/ab", "/a/bc", "/a/b/c", "/b"];
+        for outer in paths.map(|path| AbsolutePath::new(path).unwrap()) {
+            for inner in paths.map(|path| AbsolutePath::new(path).unwrap()) {
+                let expected = inner.as_path().starts_with(outer.as_path());
+                for case in [PathCase::Sensitive, PathCase::Insensitive] {
+                    assert_eq!(outer.covers(&inner, case), expected, "{outer} {inner}");
+                }
+            }
+        }
+    }
 }

@@ -29,14 +29,15 @@ pub(super) enum State {
 
 impl State {
     pub(super) fn of(policy: &ResolvedPolicy, path: &AbsolutePath) -> Self {
-        let read = policy.place(&Access::Read(path.clone()));
-        let write = policy.place(&Access::Write(path.clone()));
-        match (read, write) {
-            (None, _) => Self::Masked,
-            (Some(Place::Host), None) => Self::ReadOnly,
-            (Some(_), None) => Self::PrivateReadOnly,
-            (Some(_), Some(Place::Host)) => Self::Writable,
-            (Some(_), Some(_)) => Self::Private,
+        // What must not be read is hidden, and what is hidden is not written either.
+        let Some(read) = policy.place(&Access::Read(path.clone())) else {
+            return Self::Masked;
+        };
+        match (read, policy.place(&Access::Write(path.clone()))) {
+            (Place::Host, None) => Self::ReadOnly,
+            (_, None) => Self::PrivateReadOnly,
+            (_, Some(Place::Host)) => Self::Writable,
+            (_, Some(_)) => Self::Private,
         }
     }
 
