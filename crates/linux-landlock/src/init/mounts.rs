@@ -42,7 +42,7 @@ pub(super) fn mount_all(plan: &Plan, stores: &Stores) -> Result<(), Failed> {
     for (index, mount) in plan.mounts.iter().enumerate() {
         mounter.mount(index, mount)?;
     }
-    Ok(())
+    mounter.close().during(Step::PrivateDirectory)
 }
 
 /// Opens a directory of the session for reading.
@@ -72,6 +72,8 @@ struct Mounter {
     devices: Vec<(Device, OwnedFd)>,
     /// A private file system that is mounted where `/dev` will hide it: blanks for masks, layers of overlays.
     scratch: Option<OwnedFd>,
+    /// Private directories that hold mount points and are not for writing, though their owner could.
+    unwritable: Vec<OwnedFd>,
 }
 
 impl Mounter {
@@ -118,13 +120,14 @@ impl Mounter {
             kept,
             devices,
             scratch: None,
+            unwritable: Vec::new(),
         })
     }
 
     fn mount(&mut self, index: usize, mount: &Mount) -> Result<(), Failed> {
         match mount {
-            Mount::Tmpfs { at, mode } => private_directory(*mode)
-                .and_then(|tmpfs| attach(tmpfs.as_fd(), find(at)?.as_fd()))
+            Mount::Tmpfs { at, mode } => self
+                .fresh_directory(at, *mode)
                 .during_at(Step::PrivateDirectory, at),
             Mount::Devices { .. } => {
                 // The scratch must be there before `/dev` hides its mount point.
@@ -149,6 +152,23 @@ impl Mounter {
                 self.overlay(index, path).during_at(Step::Overlay, path)
             }
         }
+    }
+
+    fn fresh_directory(&mut self, at: &AbsolutePath, mode: u32) -> Result<(), Errno> {
+        let tmpfs = private_directory(mode)?;
+        attach(tmpfs.as_fd(), find(at)?.as_fd())?;
+        // Only what everybody may write is meant to be written.
+        if mode & 0o002 == 0 {
+            self.unwritable.push(tmpfs);
+        }
+        Ok(())
+    }
+
+    /// Makes the private directories read-only that only had to hold something.
+    fn close(self) -> Result<(), Errno> {
+        self.unwritable
+            .iter()
+            .try_for_each(|tmpfs| change_one(tmpfs.as_fd(), READ_ONLY))
     }
 
     fn scratch(&mut self) -> Result<BorrowedFd<'_>, Failed> {

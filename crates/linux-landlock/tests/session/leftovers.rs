@@ -166,7 +166,9 @@ fn many_kills(stage: &Stage, tier: Tier, groups: &OwnGroups) {
         );
         let mut runner = command.stdout(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(runner.stdout.take().unwrap());
-        let mut said = said; let _ready = (&mut said).lines()
+        let mut said = said;
+        let _ready = (&mut said)
+            .lines()
             .find(|line| line.as_ref().unwrap().contains("ready"));
         std::thread::sleep(Duration::from_micros(random.below(12_000)));
         let runner_pid = i32::try_from(runner.id()).unwrap();

@@ -3,16 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 #![expect(clippy::print_stdout, reason = "a test says what it skipped")]
 
-<<<<<<< HEAD
 mod aftermath;
 mod caches;
 mod differential;
 mod git_tools;
-=======
 mod leftovers;
 mod processes;
 mod roles;
->>>>>>> h-robust
 mod support;
 mod terminal;
 mod toolbox;
