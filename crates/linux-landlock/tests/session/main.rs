@@ -1,6 +1,11 @@
 //! Sessions on the real kernel: what a command can touch, what it cannot, and what is left behind.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test ends where its assumption fails"
+)]
 #![expect(clippy::print_stdout, reason = "a test says what it skipped")]
 
 mod aftermath;
