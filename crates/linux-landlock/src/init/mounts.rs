@@ -42,7 +42,7 @@ pub(super) fn mount_all(plan: &Plan, stores: &Stores) -> Result<(), Failed> {
     for (index, mount) in plan.mounts.iter().enumerate() {
         mounter.mount(index, mount)?;
     }
-    Ok(())
+    mounter.close()
 }
 
 /// Opens a directory of the session for reading.
@@ -70,6 +70,8 @@ struct Mounter {
     /// Trees of the host, with the index of the step that puts them back.
     kept: Vec<(usize, OwnedFd)>,
     devices: Vec<(Device, OwnedFd)>,
+    /// Fresh directories that nobody may write, once everything that is mounted in them has its place.
+    closed: Vec<(AbsolutePath, OwnedFd)>,
     /// A private file system that is mounted where `/dev` will hide it: blanks for masks, layers of overlays.
     scratch: Option<OwnedFd>,
 }
@@ -117,15 +119,22 @@ impl Mounter {
         Ok(Self {
             kept,
             devices,
+            closed: Vec::new(),
             scratch: None,
         })
     }
 
     fn mount(&mut self, index: usize, mount: &Mount) -> Result<(), Failed> {
         match mount {
-            Mount::Tmpfs { at, mode } => private_directory(*mode)
-                .and_then(|tmpfs| attach(tmpfs.as_fd(), find(at)?.as_fd()))
-                .during_at(Step::PrivateDirectory, at),
+            Mount::Tmpfs { at, mode } => {
+                let tmpfs = private_directory(*mode)
+                    .and_then(|tmpfs| attach(tmpfs.as_fd(), find(at)?.as_fd()).map(|()| tmpfs))
+                    .during_at(Step::PrivateDirectory, at)?;
+                if mode & 0o002 == 0 {
+                    self.closed.push((at.clone(), tmpfs));
+                }
+                Ok(())
+            }
             Mount::Devices { .. } => {
                 // The scratch must be there before `/dev` hides its mount point.
                 self.scratch()?;
@@ -149,6 +158,14 @@ impl Mounter {
                 self.overlay(index, path).during_at(Step::Overlay, path)
             }
         }
+    }
+
+    /// Whoever runs a command owns these directories and could change their modes: only a read-only mount holds.
+    fn close(&self) -> Result<(), Failed> {
+        for (at, directory) in &self.closed {
+            change_one(directory.as_fd(), READ_ONLY).during_at(Step::PrivateDirectory, at)?;
+        }
+        Ok(())
     }
 
     fn scratch(&mut self) -> Result<BorrowedFd<'_>, Failed> {
@@ -436,7 +453,9 @@ fn enter_or_make(at: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(at, name, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
-            mkdirat(at, name, Mode::from(0o755))?;
+            // What lies in a place that can be passed and not listed is like it.
+            let mode = Mode::from(fstat(at)?.st_mode & 0o755);
+            mkdirat(at, name, mode)?;
             openat(at, name, flags, Mode::empty())
         }
         found => found,

@@ -7,6 +7,7 @@
 //! `PALISADE_DIFFERENTIAL_CASES` is how many cases are tried, `PALISADE_DIFFERENTIAL_SEED` where they start.
 
 mod case;
+mod found;
 mod judge;
 mod probe;
 
