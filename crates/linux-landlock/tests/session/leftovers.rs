@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use palisade_linux_landlock::Tier;
 use palisade_policy::{CanonicalSandboxPolicy, ResourceLimits};
@@ -164,18 +166,29 @@ fn many_kills(stage: &Stage, tier: Tier, groups: &OwnGroups) {
             "leftovers::runner",
             &[tier_name(tier), root],
         );
-        let mut runner = command.stdout(Stdio::piped()).spawn().unwrap();
-        let said = BufReader::new(runner.stdout.take().unwrap());
-        let mut said = said; let _ready = (&mut said).lines()
-            .find(|line| line.as_ref().unwrap().contains("ready"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut runner = command.spawn().unwrap();
+        let enough = runner.stdin.take();
+        let mut said = BufReader::new(runner.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("ready") {
+            line.clear();
+            assert_ne!(
+                said.read_line(&mut line).unwrap(),
+                0,
+                "the runner does not start"
+            );
+        }
         std::thread::sleep(Duration::from_micros(random.below(12_000)));
         let runner_pid = i32::try_from(runner.id()).unwrap();
         let found = wait_until(Duration::from_secs(5), || find(victim, runner_pid));
         let seed = random.0;
         kill(found.unwrap_or(runner_pid));
+        drop(enough);
         // Whoever loses a session is told so, and does not wait forever.
         let ended = wait_until(Duration::from_secs(30), || runner.try_wait().unwrap());
         assert!(ended.is_some(), "{victim:?} {seed}: the runner hangs");
+        drop(said);
         let alone = wait_until(Duration::from_secs(30), || {
             (any_child() == Err(Errno::CHILD)).then_some(())
         });
@@ -200,8 +213,13 @@ fn runner() {
     let stage = Stage::existing(Path::new(root));
     let plan = stage.plan(&policy(&stage), tier_named(tier));
     println!("ready");
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while Instant::now() < deadline {
+    let enough = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&enough);
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        told.store(true, Ordering::Relaxed);
+    });
+    while !enough.load(Ordering::Relaxed) {
         let script = format!("{LITTER}\nsleep 0.01");
         let Ok(session) = start(&plan) else { return };
         match run(&session, &stage.script(&script)) {

@@ -2,7 +2,9 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
+mod failures;
 mod leftovers;
+mod limits;
 mod processes;
 mod roles;
 mod support;
