@@ -38,8 +38,9 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
     let held = capabilities(None)?;
     match set_capabilities_secure_bits(bits) {
         Ok(()) => {}
-        // Whoever has nothing cannot lock anything, and gains nothing at exec: user ids do not change.
-        Err(Errno::PERM) if held.permitted.is_empty() && !rustix::process::geteuid().is_root() => {}
+        // Whoever has nothing cannot lock anything. Nor can it gain anything at exec: under `no_new_privs`, which every
+        // caller of this sets next, the kernel gives user 0 no more than it had. Root in another sandbox is such a one.
+        Err(Errno::PERM) if held.permitted.is_empty() => {}
         Err(errno) => return Err(errno),
     }
     clear_ambient_capability_set()?;

@@ -5,18 +5,16 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use palisade_linux_landlock::plan::{FsRights, Mount, Ruleset};
-use palisade_linux_landlock::{
-    Command, Helper, LaunchError, LinuxLandlock, Plan, Session, Stdio, Step, Tier,
-};
+use palisade_linux_landlock::plan::Mount;
+use palisade_linux_landlock::{Command, Helper, LaunchError, Session, Stdio, Step, Tier};
 use palisade_policy::AbsolutePath;
 use rustix::io::Errno;
 
-use crate::support::{Stage, TIERS, helper_path, run, start};
+use crate::support::{Stage, TIERS, run, start};
 
 /// The step and the error of a failure.
 #[track_caller]
-fn step_of(error: &LaunchError) -> (Step, Errno) {
+pub(crate) fn step_of(error: &LaunchError) -> (Step, Errno) {
     match error {
         LaunchError::Step { step, source, .. } => {
             let errno = source.raw_os_error().unwrap();
@@ -322,28 +320,6 @@ fn a_canary_is_also_heard_where_only_the_second_wall_stands() {
     assert_ne!(errno, Errno::ROFS);
 }
 
-/// A layer that restricts next to nothing.
-fn one_more_layer() -> Ruleset {
-    let stage = Stage::new();
-    let plan = stage.plan(&stage.workspace_write(), Tier::Landlock);
-    let mut rules = plan.landlock.unwrap();
-    rules.handled_fs = FsRights::MAKE_BLOCK;
-    rules.paths.clear();
-    rules.ports.clear();
-    rules
-}
-
-#[test]
-fn a_layer_that_cannot_be_built_is_refused_before_anything_runs() {
-    let stage = Stage::new();
-    let session = stage.session(&stage.workspace_write(), Tier::Landlock);
-    // A further layer passes.
-    let narrowed = stage
-        .script("echo fine")
-        .narrowed(Some(one_more_layer()), None);
-    assert_eq!(run(&session, &narrowed).unwrap().text, "fine\n");
-}
-
 #[test]
 fn a_lost_session_says_so_and_does_not_block() {
     for tier in TIERS {
@@ -413,13 +389,4 @@ fn stopped_and_forking_trees_end_with_their_session() {
         std::thread::sleep(Duration::from_millis(50));
         assert!(!marker.exists(), "{tier:?}: the chain goes on");
     }
-}
-
-#[test]
-fn a_plan_of_another_kind_cannot_be_launched_directly() {
-    let stage = Stage::new();
-    let plan: Plan = stage.plan(&stage.workspace_write(), Tier::Full);
-    assert!(palisade_linux_landlock::DirectLauncher::new(&plan).is_err());
-    // Nothing but what is named here was needed.
-    let _ = (LinuxLandlock, helper_path());
 }

@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 mod failures;
+mod hosts;
 mod leftovers;
 mod limits;
 mod processes;
 mod roles;
 mod support;
+mod sys;
 mod wall;
