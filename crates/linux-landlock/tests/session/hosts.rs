@@ -1,4 +1,9 @@
 //! Callers and hosts that are not as one would wish: sessions work there, or say which layer refuses and what helps.
+#![expect(
+    clippy::unreachable,
+    clippy::print_stderr,
+    reason = "a test ends where its assumption fails, and says what it skips"
+)]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,5 +1,10 @@
 //! Nothing is left behind: mounts, files, processes, descriptors and control groups are as they were, also when one of
 //! a session's processes is killed at a moment that nobody chose.
+#![expect(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test says what it skips, and its parts speak to each other"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use palisade_linux_landlock::Tier;
+use palisade_linux_landlock::{Helper, Session, Tier};
 use palisade_policy::{CanonicalSandboxPolicy, ResourceLimits};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
@@ -35,6 +40,15 @@ fn whoever_is_killed_nothing_is_left() {
     for tier in TIERS {
         supervise(tier, "kills");
     }
+}
+
+#[test]
+fn whoever_is_stopped_the_session_ends() {
+    std::thread::scope(|scope| {
+        for tier in TIERS {
+            scope.spawn(move || supervise(tier, "stops"));
+        }
+    });
 }
 
 #[test]
@@ -104,6 +118,7 @@ fn supervisor() {
     match task.as_str() {
         "runs" => many_runs(&stage, tier, &groups),
         "kills" => many_kills(&stage, tier, &groups),
+        "stops" => stops(&stage, tier, &groups),
         _ => massacre(&stage),
     }
 }
@@ -128,9 +143,10 @@ fn many_runs(stage: &Stage, tier: Tier, groups: &OwnGroups) {
     stage.run(&session, LITTER).assert_success();
     session.end();
     let before = Snapshot::take(stage, groups);
-    for _ in 0..RUNS {
+    for number in 0..RUNS {
         let session = start(&plan).unwrap();
-        stage.run(&session, LITTER).assert_success();
+        let script = if number % 10 == 0 { LITTER } else { "exit 0" };
+        stage.run(&session, script).assert_success();
         session.end();
         // At once: the end of a session is the end of its processes.
         assert_eq!(any_child(), Err(Errno::CHILD));
@@ -158,8 +174,7 @@ fn many_kills(stage: &Stage, tier: Tier, groups: &OwnGroups) {
         Victim::Janitor,
         Victim::Command,
     ];
-    for round in 0..ROUNDS {
-        let victim = victims[round % victims.len()];
+    for (round, victim) in victims.into_iter().cycle().take(ROUNDS).enumerate() {
         let root = stage.workspace.parent().unwrap().to_str().unwrap();
         let mut command = actor(
             &this_program(),
@@ -246,6 +261,24 @@ fn find(victim: Victim, runner: i32) -> Option<i32> {
         Victim::Command => below(false).and_then(|init| children_of(init.pid).first().copied()),
     };
     found.map(|process: Process| process.pid)
+}
+
+/// Somebody stops a process of the session, which can then neither serve nor end by itself.
+fn stops(stage: &Stage, tier: Tier, groups: &OwnGroups) {
+    let plan = stage.plan(&policy(stage), tier);
+    let before = Snapshot::take(stage, groups);
+    for victim in [Victim::Helper, Victim::Init, Victim::Command] {
+        let helper = Helper::new(helper_path()).with_patience(Duration::from_secs(10));
+        let session = Session::start(&plan, &helper).unwrap();
+        stage.run(&session, LITTER).assert_success();
+        stop(find(victim, own_pid()).unwrap());
+        drop(session);
+        let alone = wait_until(Duration::from_secs(10), || {
+            (any_child() == Err(Errno::CHILD)).then_some(())
+        });
+        assert!(alone.is_some(), "{victim:?}: {:#?}", children_of(own_pid()));
+        assert_eq!(before, Snapshot::take(stage, groups), "{victim:?}");
+    }
 }
 
 /// The janitor and everybody else at once: then, and only then, a marked directory may stay until the next run.
