@@ -10,6 +10,7 @@ use palisade_policy::{CanonicalSandboxPolicy, ResourceLimits};
 use rustix::io::Errno;
 
 use crate::failures::step_of;
+use crate::processes::wait_until;
 use crate::support::{Output, Stage, TIERS, run, start};
 
 fn plan(stage: &Stage, tier: Tier, limits: ResourceLimits) -> Plan {
@@ -212,15 +213,16 @@ fn the_sum_over_the_tree_counts_also_where_it_is_only_sampled() {
         );
         // What a command has left behind is measured after its end as well.
         let session = start(&plan).unwrap();
-        let left = "(perl -e 'sleep 1; my $x = \"x\" x (120 << 20); sleep 1000' >/dev/null 2>&1 & echo $!)";
+        let left = "(perl -e 'select undef, undef, undef, 0.3; my $x = \"x\" x (120 << 20); sleep 1000' >/dev/null 2>&1 & echo $!)";
         let pid = stage.run(&session, left).text;
-        let gone = format!(
-            "for i in $(seq 400); do kill -0 {} 2>/dev/null || {{ echo gone; exit; }}; sleep 0.05; done",
-            pid.trim()
-        );
-        let watch = stage.run(&session, "sleep 1.5");
-        drop(watch);
-        assert_eq!(stage.run(&session, &gone).text, "gone\n", "{tier:?}");
+        // Nothing else runs while it grows. Whoever looks too early may be ended with it, and looks again.
+        std::thread::sleep(Duration::from_millis(800));
+        let look = format!("kill -0 {} 2>/dev/null || echo gone", pid.trim());
+        let gone = wait_until(Duration::from_secs(20), || {
+            std::thread::sleep(Duration::from_millis(100));
+            (stage.run(&session, &look).text == "gone\n").then_some(())
+        });
+        assert!(gone.is_some(), "{tier:?}");
     }
 }
 
