@@ -23,6 +23,7 @@ mod sampler;
 mod serve;
 mod stores;
 mod subreaper;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -38,7 +39,6 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::channel::Channel;
 use crate::plan::{LimitMechanism, Plan, Tier};
 use crate::step::Step;
-use crate::sys::reap::reap_this;
 use crate::sys::{process, signals};
 use crate::wire::{Failure, SetupReply, Wire};
 
@@ -228,7 +228,7 @@ impl Outer {
             }
             process::Forked::Parent(pid) => {
                 drop(helper);
-                let _ = reap_this(pid);
+                watch::until_gone(pid, channel);
                 Ok(())
             }
         }
@@ -283,7 +283,7 @@ impl Outer {
                 drop(helper);
                 let renounced = privileges::renounce();
                 if renounced.is_ok() {
-                    let _ = reap_this(pid);
+                    watch::until_gone(pid, channel);
                 }
                 subreaper::sweep(self.janitor.as_ref().map(janitor::Janitor::pid));
                 renounced
