@@ -69,10 +69,7 @@ pub enum Mount {
 
 /// What kind of thing a mask covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "whoever masks must know how"
-)]
+#[expect(clippy::exhaustive_enums, reason = "whoever masks must know how")]
 pub enum MaskKind {
     /// A directory: an empty one without permissions takes its place.
     Directory,
