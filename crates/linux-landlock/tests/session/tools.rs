@@ -100,6 +100,33 @@ fn make_and_a_compiler() {
     }
 }
 
+/// Looking for leaks traces the program's own threads, and tracing is a call that the profile blocks. Everything else
+/// that sanitisers find, they find.
+#[test]
+fn sanitisers_work_without_looking_for_leaks() {
+    if !all_installed(&["gcc"]) {
+        return;
+    }
+    let bench = Bench::new();
+    bench.write(
+        "over.c",
+        "#include <stdlib.h>\nint main(int n, char **v) { char *p = malloc(4); p[n + 2] = 1; free(p); return 0; }\n",
+    );
+    let session = bench.session(Tier::Full);
+    let text = bench.run(
+        &session,
+        "gcc -fsanitize=address,undefined over.c -o over; export ASAN_OPTIONS=detect_leaks=0
+         ./over; (./over one-too-many 2>&1 || true) | grep -o heap-buffer-overflow | sort -u",
+    );
+    assert_eq!(text, "heap-buffer-overflow\n");
+    let output = bench.try_run(&session, "ASAN_OPTIONS=detect_leaks=1 ./over");
+    assert!(
+        !output.exit.success() && output.text.contains("LeakSanitizer"),
+        "{}",
+        output.text
+    );
+}
+
 const UNIT_TEST: &str = "
 import os, tempfile, threading, unittest
 class Works(unittest.TestCase):
