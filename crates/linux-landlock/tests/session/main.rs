@@ -11,6 +11,7 @@
 mod aftermath;
 mod caches;
 mod differential;
+mod git_commit;
 mod git_tools;
 mod leftovers;
 mod processes;
