@@ -17,7 +17,7 @@ use super::error::LaunchError;
 use super::helper::Helper;
 use super::stdio::Stdio;
 use crate::channel::{Channel, Frame};
-use crate::plan::{Limits, Plan, Ruleset};
+use crate::plan::{GitOverlay, Limits, Plan, Ruleset};
 use crate::seccomp::Filter;
 use crate::wire::{CommandRequest, Request, SetupReply, Wire};
 
@@ -87,6 +87,7 @@ pub struct Session {
     limits: Limits,
     has_landlock: bool,
     git: Vec<OwnedFd>,
+    overlays: Vec<GitOverlay>,
     tmpdir: Option<PathBuf>,
     next_id: AtomicU32,
 }
@@ -131,6 +132,7 @@ impl Session {
             limits: plan.limits,
             has_landlock: plan.landlock.is_some(),
             git: Vec::new(),
+            overlays: plan.git.clone(),
             tmpdir: None,
             next_id: AtomicU32::new(1),
         };
@@ -141,6 +143,10 @@ impl Session {
             SetupReply::from_bytes(&reply).map_err(|_| session.give_up(helper, Errno::BADMSG))?;
         if let Some(failure) = reply.failure {
             return Err(failure.into());
+        }
+        // A view for the wrong repository would bring history to where it does not belong.
+        if descriptors.len() != plan.git.len() {
+            return Err(session.give_up(helper, Errno::BADMSG));
         }
         session.git = descriptors;
         session.tmpdir = reply.tmpdir.map(PathBuf::from);
@@ -205,6 +211,11 @@ impl Session {
     #[must_use]
     pub fn git_views(&self) -> &[OwnedFd] {
         &self.git
+    }
+
+    /// The git directories of the plan.
+    pub(super) fn git_overlays(&self) -> &[GitOverlay] {
+        &self.overlays
     }
 
     /// The private temporary directory of the landlock tier.

@@ -12,6 +12,7 @@ mod aftermath;
 mod caches;
 mod differential;
 mod failures;
+mod git_commit;
 mod git_tools;
 mod hosts;
 mod leftovers;
