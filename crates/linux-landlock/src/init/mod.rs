@@ -13,6 +13,7 @@
 
 mod cgroup;
 mod command;
+mod handed_in;
 mod janitor;
 mod mounts;
 mod namespaces;
@@ -43,7 +44,7 @@ use crate::sys::{process, signals};
 use crate::wire::{Failure, SetupReply, Wire};
 
 pub(crate) use command::{ChildSetup, PreparedExec};
-pub(crate) use janitor::PLACEHOLDER_MARK;
+pub(crate) use janitor::{PLACEHOLDER_MARK, UNFINISHED_PLACEHOLDER};
 pub(crate) use rules::build as build_ruleset;
 
 /// The first argument that makes a process a helper.
