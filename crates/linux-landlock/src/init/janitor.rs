@@ -6,6 +6,7 @@
 //! mark; it is shared between sessions by a lock, because removing it under another session would take that one's
 //! mount along.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub(crate) const PLACEHOLDER_MARK: &str = "user.palisade.placeholder";
 /// The janitor's employer: as long as this lives, the janitor waits.
 pub(super) struct Janitor {
     alive: Option<OwnedFd>,
+    answer: OwnedFd,
+    is_ready: Cell<bool>,
     pid: i32,
     chores: Chores,
 }
@@ -46,7 +49,8 @@ struct Chores {
 }
 
 impl Janitor {
-    /// Starts a janitor if the plan needs one, and waits until it has made everything.
+    /// Starts a janitor if the plan needs one. It makes things while the namespaces are made, which takes as long;
+    /// whoever needs them asks [`ready`](Self::ready) first.
     pub(super) fn appoint(plan: &Plan, channel: &Channel) -> Result<Option<Self>, Failed> {
         let chores = Chores::of(plan).during(Step::Janitor)?;
         if chores.is_empty() {
@@ -62,33 +66,43 @@ impl Janitor {
             }
             Forked::Parent(pid) => {
                 drop((gone, answers));
-                // From here on whoever leaves waits for the janitor's end.
-                let janitor = Self {
+                Ok(Some(Self {
                     alive: Some(alive),
+                    answer,
+                    is_ready: Cell::new(false),
                     pid,
                     chores,
-                };
-                let mut record = [0_u8; 8];
-                let read =
-                    retry(|| rustix::io::read(&answer, &mut record)).during(Step::Janitor)?;
-                let [a, b, c, d, e, f, g, h] = record;
-                let (errno, index) = (
-                    i32::from_le_bytes([a, b, c, d]),
-                    u32::from_le_bytes([e, f, g, h]),
-                );
-                match (read, errno) {
-                    (8, 0) => Ok(Some(janitor)),
-                    (8, errno) => {
-                        let index = usize::try_from(index).unwrap_or(usize::MAX);
-                        let errno = Errno::from_raw_os_error(errno);
-                        Err(match plan.placeholders.get(index) {
-                            Some(path) => Failed::at(Step::Janitor, path, errno),
-                            None => Failed::new(Step::Janitor, errno),
-                        })
-                    }
-                    _ => Err(Failed::new(Step::Janitor, Errno::CHILD)),
-                }
+                }))
             }
+        }
+    }
+
+    /// Waits until the janitor has made everything.
+    pub(super) fn ready(&self) -> Result<(), Failed> {
+        if self.is_ready.get() {
+            return Ok(());
+        }
+        let mut record = [0_u8; 8];
+        let read = retry(|| rustix::io::read(&self.answer, &mut record)).during(Step::Janitor)?;
+        let [a, b, c, d, e, f, g, h] = record;
+        let (errno, index) = (
+            i32::from_le_bytes([a, b, c, d]),
+            u32::from_le_bytes([e, f, g, h]),
+        );
+        match (read, errno) {
+            (8, 0) => {
+                self.is_ready.set(true);
+                Ok(())
+            }
+            (8, errno) => {
+                let index = usize::try_from(index).unwrap_or(usize::MAX);
+                let errno = Errno::from_raw_os_error(errno);
+                Err(match self.chores.placeholders.get(index) {
+                    Some(path) => Failed::at(Step::Janitor, path, errno),
+                    None => Failed::new(Step::Janitor, errno),
+                })
+            }
+            _ => Err(Failed::new(Step::Janitor, Errno::CHILD)),
         }
     }
 

@@ -193,8 +193,18 @@ impl Outer {
 
     /// The helper itself stays out of the groups: it waits for the janitor, who waits until they are empty.
     fn doors(&self) -> Result<Option<cgroup::Doors>, Failed> {
-        let doors = self.groups().map(cgroup::Groups::doors).transpose();
-        doors.during(Step::ControlGroup)
+        let Some(groups) = self.groups().filter(|groups| !groups.is_empty()) else {
+            return Ok(None);
+        };
+        self.wait_for_janitor()?;
+        groups.doors().map(Some).during(Step::ControlGroup)
+    }
+
+    /// Waits for what the janitor makes, where it makes anything.
+    fn wait_for_janitor(&self) -> Result<(), Failed> {
+        self.janitor
+            .as_ref()
+            .map_or(Ok(()), janitor::Janitor::ready)
     }
 
     fn groups(&self) -> Option<&cgroup::Groups> {
@@ -245,7 +255,9 @@ impl Outer {
     ) -> Result<(), Failed> {
         let plan = &self.plan;
         namespaces::enter(uid, gid)?;
-        mounts::mount_all(plan, &self.stores)?;
+        let mounter = mounts::Mounter::begin(plan, &self.stores)?;
+        self.wait_for_janitor()?;
+        mounter.mount_all(plan)?;
         if plan.network == crate::plan::NetworkNamespace::OwnLoopback {
             crate::sys::net::loopback_up().during(Step::Loopback)?;
         }
@@ -293,6 +305,7 @@ impl Outer {
     }
 
     fn serve_as_subreaper(&self, channel: &Channel, helper: OwnedFd) -> Result<(), Failed> {
+        self.wait_for_janitor()?;
         let tmpdir = self.janitor.as_ref().and_then(janitor::Janitor::tmpdir);
         let session = subreaper::begin(&self.plan, tmpdir, self.groups(), helper)?;
         report_success(channel, tmpdir, &[])?;

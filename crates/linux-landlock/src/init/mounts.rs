@@ -26,25 +26,6 @@ use crate::sys::mount::{Change, NO_DEV, NO_SUID, READ_ONLY, change_one, change_r
 /// What every mount of the host's becomes: no set-user-id, no devices; what is mounted outside later stays outside.
 const TAMED: u64 = NO_SUID | NO_DEV;
 
-/// Mounts everything, in the order of the plan.
-pub(super) fn mount_all(plan: &Plan, stores: &Stores) -> Result<(), Failed> {
-    let mut mounter = Mounter::take_aside(&plan.mounts, stores)?;
-    change_recursively(
-        CWD,
-        c"/",
-        Change {
-            set: READ_ONLY | TAMED,
-            private: true,
-        },
-    )
-    .during(Step::ReadOnlyRoot)?;
-    mount_proc().during(Step::Proc)?;
-    for (index, mount) in plan.mounts.iter().enumerate() {
-        mounter.mount(index, mount)?;
-    }
-    mounter.close()
-}
-
 /// Opens a directory of the session for reading.
 pub(super) fn open_directory(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
     resolve(path, OFlags::RDONLY | OFlags::DIRECTORY)
@@ -66,7 +47,8 @@ fn resolve(path: &AbsolutePath, flags: OFlags) -> Result<OwnedFd, Errno> {
     )
 }
 
-struct Mounter {
+/// The mounts of a session, half done.
+pub(super) struct Mounter {
     /// Trees of the host, with the index of the step that puts them back.
     kept: Vec<(usize, OwnedFd)>,
     devices: Vec<(Device, OwnedFd)>,
@@ -77,6 +59,26 @@ struct Mounter {
 }
 
 impl Mounter {
+    /// What no other process has to be waited for: takes trees aside, makes everything read-only, mounts `/proc`.
+    pub(super) fn begin(plan: &Plan, stores: &Stores) -> Result<Self, Failed> {
+        let mounter = Self::take_aside(&plan.mounts, stores)?;
+        let change = Change {
+            set: READ_ONLY | TAMED,
+            private: true,
+        };
+        change_recursively(CWD, c"/", change).during(Step::ReadOnlyRoot)?;
+        mount_proc().during(Step::Proc)?;
+        Ok(mounter)
+    }
+
+    /// Mounts everything, in the order of the plan.
+    pub(super) fn mount_all(mut self, plan: &Plan) -> Result<(), Failed> {
+        for (index, mount) in plan.mounts.iter().enumerate() {
+            self.mount(index, mount)?;
+        }
+        self.close()
+    }
+
     /// Takes the trees and devices that must stay as they are, before the root turns read-only.
     fn take_aside(mounts: &[Mount], stores: &Stores) -> Result<Self, Failed> {
         let mut kept = Vec::new();
