@@ -392,6 +392,10 @@ impl Drop for OwnGroups {
     fn drop(&mut self) {
         for group in &self.0 {
             let _ = fs::write(group.parent().unwrap().join("cgroup.procs"), "0");
+            // Where a test has killed everybody who would have.
+            for left in fs::read_dir(group).unwrap().flatten() {
+                let _ = fs::remove_dir(left.path());
+            }
             let _ = fs::remove_dir(group);
         }
     }
