@@ -150,8 +150,8 @@ pub use helper_entry::dispatch;
 pub use host::LinuxHost;
 #[cfg(target_os = "linux")]
 pub use launch::{
-    Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, Helper, LaunchError,
-    Session, StartError, Started, Stdio, Usage, start, start_on,
+    Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, GitHistory,
+    GitImport, Helper, LaunchError, Session, StartError, Started, Stdio, Usage, start, start_on,
 };
 pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};

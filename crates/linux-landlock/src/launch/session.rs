@@ -15,9 +15,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::child::Child;
 use super::error::LaunchError;
 use super::helper::Helper;
-use super::stdio::Stdio;
+use super::stdio::{Network, Stdio};
 use crate::channel::{Channel, Frame};
-use crate::plan::{Limits, Plan, Ruleset};
+use crate::plan::{GitOverlay, Limits, Plan, Ruleset};
 use crate::seccomp::Filter;
 use crate::wire::{CommandRequest, Request, SetupReply, Wire};
 
@@ -86,7 +86,9 @@ pub struct Session {
     patience: Duration,
     limits: Limits,
     has_landlock: bool,
+    network: Network,
     git: Vec<OwnedFd>,
+    overlays: Vec<GitOverlay>,
     tmpdir: Option<PathBuf>,
     next_id: AtomicU32,
 }
@@ -130,7 +132,9 @@ impl Session {
             patience: helper.patience(),
             limits: plan.limits,
             has_landlock: plan.landlock.is_some(),
+            network: Network::of(plan),
             git: Vec::new(),
+            overlays: plan.git.clone(),
             tmpdir: None,
             next_id: AtomicU32::new(1),
         };
@@ -141,6 +145,10 @@ impl Session {
             SetupReply::from_bytes(&reply).map_err(|_| session.give_up(helper, Errno::BADMSG))?;
         if let Some(failure) = reply.failure {
             return Err(failure.into());
+        }
+        // A view for the wrong repository would bring history to where it does not belong.
+        if descriptors.len() != plan.git.len() {
+            return Err(session.give_up(helper, Errno::BADMSG));
         }
         session.git = descriptors;
         session.tmpdir = reply.tmpdir.map(PathBuf::from);
@@ -177,7 +185,7 @@ impl Session {
     /// # Errors
     /// A descriptor is not one that a command may have, or the session is gone.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<Child, LaunchError> {
-        stdio.check(self.has_landlock)?;
+        stdio.check(self.has_landlock, self.network)?;
         let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let request = Request::Command(CommandRequest {
@@ -205,6 +213,11 @@ impl Session {
     #[must_use]
     pub fn git_views(&self) -> &[OwnedFd] {
         &self.git
+    }
+
+    /// The git directories of the plan.
+    pub(super) fn git_overlays(&self) -> &[GitOverlay] {
+        &self.overlays
     }
 
     /// The private temporary directory of the landlock tier.

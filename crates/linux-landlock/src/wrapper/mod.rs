@@ -9,7 +9,9 @@
 //! imports no history: whoever needs these starts a session with the library.
 
 mod arguments;
+mod git;
 mod run;
 
 pub use arguments::{ArgumentError, Wrapped};
-pub use run::{WrapError, run};
+pub use git::find_git;
+pub use run::{Outcome, WrapError, run};
