@@ -5,8 +5,8 @@
 //!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N] -- COMMAND...
 //! ```
 //!
-//! [`Wrapped`] is such a command line, read strictly, and [`run`] a session with that one command. It keeps no clock and
-//! imports no history: whoever needs these starts a session with the library.
+//! [`Wrapped`] is such a command line, read strictly, and [`run`] a session with that one command, whose history comes
+//! back through the git that [`find_git`] finds. It keeps no clock: whoever needs one ends the wrapper.
 
 mod arguments;
 mod git;
