@@ -1,4 +1,6 @@
-//! The steps of a launch: what failed, which guarantee that takes away, and what would help.
+//! The steps of a launch, so that a failure has a name: what failed, and which guarantee that takes away.
+//!
+//! What refused a step, and what would help, is looked up when one has failed (`LaunchError::explain`).
 #![expect(
     clippy::exhaustive_enums,
     reason = "a new step must be explained wherever steps are"

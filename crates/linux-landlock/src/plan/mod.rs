@@ -1,4 +1,7 @@
 //! What lowering says and launching does, as plain data: nothing here looks at the host.
+//!
+//! A [`Plan`] can be printed, compared and sent to another process; the helper does what it says and decides nothing.
+//! What it enforces stands in the report that comes with it.
 
 mod display;
 mod landlock;

@@ -1,4 +1,12 @@
 //! The command-line form of the helper: any program that can spawn another can wrap a command with it.
+//!
+//! ```text
+//! palisade-linux-sandbox --sandbox-policy-cwd DIR --sandbox-policy JSON [--seccomp-profile JSON]
+//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N] -- COMMAND...
+//! ```
+//!
+//! [`Wrapped`] is such a command line, read strictly, and [`run`] a session with that one command, whose history comes
+//! back through the git that [`find_git`] finds. It keeps no clock: whoever needs one ends the wrapper.
 
 mod arguments;
 mod git;
