@@ -134,10 +134,11 @@ fn a_host_that_commits_all_the_time() {
                  done",
             )
         });
-        let mut committed = 0;
-        while !host.is_finished() || committed < 2 {
-            committed += 1;
-            repository.inside(&started, "git commit -q --allow-empty -m session");
+        while !host.is_finished() {
+            // A lock of the host's may be in the way, as between any two gits.
+            let _ = repository
+                .bench
+                .try_run(&started.session, "git commit -q --allow-empty -m session");
             let _ = repository.import_beside_a_writer(&mut started);
         }
         // Every commit that the host was told is done is still there.
@@ -145,6 +146,40 @@ fn a_host_that_commits_all_the_time() {
             repository.on_host(&format!("git merge-base --is-ancestor {commit} main"));
         }
     });
+    // And none of its locks is in the way of the next command.
+    repository.inside(&started, "git commit -q --allow-empty -m session");
     started.session.end();
     repository.is_sound();
+}
+
+/// A lock that a command ran into is gone for the next one when the host has let go of it.
+#[test]
+fn a_lock_of_the_host() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let mut started = repository.start();
+    let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"];
+    for lock in locks {
+        std::fs::write(repository.dot_git().join(lock), "").unwrap();
+        let commit = "git commit -q --allow-empty -m session";
+        let output = repository.bench.try_run(&started.session, commit);
+        assert!(
+            output.text.contains("File exists"),
+            "{lock}: {}",
+            output.text
+        );
+        // Either way in which git lets go of one.
+        let lock = repository.dot_git().join(lock);
+        match lock.ends_with("HEAD.lock") {
+            true => std::fs::rename(&lock, repository.dot_git().join("let-go")).unwrap(),
+            false => std::fs::remove_file(&lock).unwrap(),
+        }
+        repository.inside(&started, commit);
+    }
+    let report = repository.import(&mut started);
+    assert!(report.conflicts.is_empty(), "{report}");
+    assert_eq!(repository.on_host("git rev-list --count v0..main"), "4\n");
+    started.session.end();
+    repository.owner_goes_on();
 }
