@@ -183,3 +183,30 @@ fn a_lock_of_the_host() {
     started.session.end();
     repository.owner_goes_on();
 }
+
+/// Each session has its own layer; whoever comes second to the same branch is told.
+#[test]
+fn two_sessions_in_one_repository() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let mut first = repository.start();
+    let mut second = repository.start();
+    let commit = "git commit -q --allow-empty -m";
+    repository.inside(&first, &format!("git branch one; {commit} first"));
+    repository.inside(&second, &format!("git branch two; {commit} second"));
+    let report = repository.import(&mut first);
+    assert!(report.conflicts.is_empty(), "{report}");
+    let report = repository.import(&mut second);
+    let names: Vec<&str> = report
+        .conflicts
+        .iter()
+        .map(|conflict| conflict.what.as_str())
+        .collect();
+    assert_eq!(names, ["refs/heads/main"], "{report}");
+    let said = "git log -1 --format=%s; git for-each-ref --format='%(refname:short)' refs/heads";
+    assert_eq!(repository.on_host(said), "first\nmain\none\nside\ntwo\n");
+    first.session.end();
+    second.session.end();
+    repository.owner_goes_on();
+}

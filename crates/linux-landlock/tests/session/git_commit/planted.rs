@@ -46,6 +46,17 @@ fn plant(script: &str, reported: &[(&str, DropReason)]) {
     repository.owner_goes_on();
 }
 
+/// What the tests below look for does happen when a hook reaches the host.
+#[test]
+fn a_hook_on_the_host_leaves_its_mark() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    repository.on_host(&repository.payload(".git/hooks/pre-commit"));
+    repository.on_host("git commit -q --allow-empty -m mine");
+    assert!(repository.marker().exists());
+}
+
 #[test]
 fn hooks_and_configuration() {
     plant(
@@ -259,6 +270,34 @@ fn an_emptied_git_directory() {
         "{report}"
     );
     repository.on_host(&format!("git branch side {side}"));
+    started.session.end();
+    repository.owner_goes_on();
+}
+
+/// What cannot be read is not gone: nothing is deleted because of it.
+#[test]
+fn files_that_nobody_may_read() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let kept = repository.on_host("git rev-parse side v0");
+    let mut started = repository.start();
+    repository.inside(
+        &started,
+        "git commit -q --allow-empty -m honest; git rev-parse HEAD > honest
+         chmod 000 .git/refs/heads/side .git/refs/tags .git/index .git/logs .git/hooks",
+    );
+    let report = repository.import(&mut started);
+    assert_eq!(
+        repository.on_host("git rev-parse main"),
+        repository.on_host("cat honest"),
+        "{report}"
+    );
+    assert_eq!(
+        repository.on_host("git rev-parse side v0"),
+        kept,
+        "{report}"
+    );
     started.session.end();
     repository.owner_goes_on();
 }
