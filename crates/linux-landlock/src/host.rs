@@ -128,6 +128,8 @@ pub struct Places {
     /// The entries of the directories above denied paths: what an allow-list must name in the landlock tier. Symbolic
     /// links are left out, because a rule would open what they lead to.
     pub listings: BTreeMap<AbsolutePath, Vec<AbsolutePath>>,
+    /// Other names of guarded paths, where a file system is mounted twice.
+    pub aliases: Vec<Alias>,
     /// Sockets of the host that are bound to a path.
     pub sockets: Vec<AbsolutePath>,
     /// Directories that hold sockets of the host, such as `/run`, and what in them must stay visible.
@@ -191,6 +193,26 @@ impl Located {
             below_file: Some(file),
             ..self
         }
+    }
+}
+
+/// Another name of a guarded path, or of something below it: the same file through another mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Alias {
+    /// The guarded path, as the policy names it.
+    pub of: AbsolutePath,
+    /// The other name.
+    pub path: AbsolutePath,
+    /// What is there.
+    pub entry: Entry,
+}
+
+impl Alias {
+    /// Another name of a path.
+    #[must_use]
+    pub const fn new(of: AbsolutePath, path: AbsolutePath, entry: Entry) -> Self {
+        Self { of, path, entry }
     }
 }
 

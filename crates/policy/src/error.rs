@@ -280,6 +280,12 @@ pub enum LoweringProblem {
         /// The path.
         path: AbsolutePath,
     },
+    /// A writable path where the kernel shows its own parameters and devices.
+    #[error("{path} is not for files: what is written there changes the kernel or reaches devices")]
+    KernelRoot {
+        /// The path.
+        path: AbsolutePath,
+    },
 }
 
 /// Two settings that cannot both be meant.

@@ -8,6 +8,7 @@
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use palisade_policy::AbsolutePath;
 use rustix::fs::{
@@ -223,7 +224,7 @@ impl Placeholder {
         let (parent, name) = open_parent(path)?;
         // Another session's janitor may remove it between two of these steps; then it is made again.
         for _ in 0..64 {
-            let fresh = match mkdirat(&parent, &name, Mode::from(UNFINISHED)) {
+            let fresh = match mkdirat(&parent, &name, Mode::from(UNFINISHED_PLACEHOLDER)) {
                 Ok(()) => true,
                 Err(Errno::EXIST) => false,
                 Err(errno) => return Err(errno),
@@ -275,9 +276,26 @@ impl Placeholder {
     }
 }
 
+/// Takes the lock together with other sessions. A janitor holds it alone for a moment only; whoever keeps it may be a
+/// command, which must not keep a session waiting for ever.
+fn share(directory: &OwnedFd) -> Result<(), Errno> {
+    for _ in 0..LOCK_ATTEMPTS {
+        match flock(directory, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::INTR | Errno::WOULDBLOCK) => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            done => return done,
+        }
+    }
+    Err(Errno::BUSY)
+}
+
+/// As many as there are milliseconds in a second.
+const LOCK_ATTEMPTS: usize = 1000;
+
 /// Shares a placeholder with other sessions, and marks one that was made just now.
 fn lock_and_mark(directory: OwnedFd, fresh: bool) -> Result<OwnedFd, Errno> {
-    retry(|| flock(&directory, FlockOperation::LockShared))?;
+    share(&directory)?;
     if fresh {
         // Without extended attributes a leftover cannot be told from somebody's directory; all else works.
         match fsetxattr(&directory, PLACEHOLDER_MARK, b"1", XattrFlags::empty()) {
@@ -297,18 +315,22 @@ const DIRECTORY: OFlags = OFlags::RDONLY
 fn open_parent(path: &AbsolutePath) -> Result<(OwnedFd, OsString), Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let above = path.parent().ok_or(Errno::INVAL)?;
-    let parent = openat2(CWD, above.as_path(), DIRECTORY, Mode::empty(), links)?;
+    // `NOFOLLOW` would say of a link that it is no directory.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = openat2(CWD, above.as_path(), flags, Mode::empty(), links)?;
     let name = path.as_path().file_name().ok_or(Errno::INVAL)?;
     Ok((parent, name.to_owned()))
 }
 
 /// The permissions of a placeholder until it is marked, which takes a second call: nobody else has a use for them.
-const UNFINISHED: u32 = 0o1700;
+pub(crate) const UNFINISHED_PLACEHOLDER: u32 = 0o1700;
 
 /// Whether a directory carries our mark; where there are no marks, it is empty or it stays.
 fn is_marked(directory: impl AsFd) -> bool {
     match fgetxattr(&directory, PLACEHOLDER_MARK, &mut [0_u8; 8]) {
         Ok(_) | Err(Errno::OPNOTSUPP) => true,
-        Err(_) => fstat(&directory).is_ok_and(|stat| stat.st_mode & 0o7777 == UNFINISHED),
+        Err(_) => {
+            fstat(&directory).is_ok_and(|stat| stat.st_mode & 0o7777 == UNFINISHED_PLACEHOLDER)
+        }
     }
 }

@@ -13,6 +13,7 @@
 
 mod cgroup;
 mod command;
+mod handed_in;
 mod janitor;
 mod mounts;
 mod namespaces;
@@ -23,6 +24,7 @@ mod sampler;
 mod serve;
 mod stores;
 mod subreaper;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -38,12 +40,11 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::channel::Channel;
 use crate::plan::{LimitMechanism, Plan, Tier};
 use crate::step::Step;
-use crate::sys::reap::reap_this;
 use crate::sys::{process, signals};
 use crate::wire::{Failure, SetupReply, Wire};
 
 pub(crate) use command::{ChildSetup, PreparedExec};
-pub(crate) use janitor::PLACEHOLDER_MARK;
+pub(crate) use janitor::{PLACEHOLDER_MARK, UNFINISHED_PLACEHOLDER};
 pub(crate) use rules::build as build_ruleset;
 
 /// The first argument that makes a process a helper.
@@ -228,7 +229,7 @@ impl Outer {
             }
             process::Forked::Parent(pid) => {
                 drop(helper);
-                let _ = reap_this(pid);
+                watch::until_gone(pid, channel);
                 Ok(())
             }
         }
@@ -288,7 +289,7 @@ impl Outer {
                 drop(helper);
                 let renounced = privileges::renounce();
                 if renounced.is_ok() {
-                    let _ = reap_this(pid);
+                    watch::until_gone(pid, channel);
                 }
                 subreaper::sweep(self.janitor.as_ref().map(janitor::Janitor::pid));
                 renounced

@@ -10,9 +10,9 @@ use rustix::io::Errno;
 use super::cgroup::Groups;
 use super::command::{ChildSetup, PreparedExec};
 use super::sampler::{Over, Sampler};
-use super::{During, Failed};
+use super::{During, Failed, handed_in};
 use crate::channel::{Channel, retry};
-use crate::plan::Plan;
+use crate::plan::{Plan, Tier};
 use crate::step::Step;
 use crate::sys::process::{self, Forked};
 use crate::sys::reap::{Reaped, has_children, reap_one, signal_command};
@@ -37,6 +37,8 @@ pub(crate) struct Session {
     /// Readable when the helper above is gone.
     helper: OwnedFd,
     running: Vec<Running>,
+    /// Whether the session sees the files of the host through mounts of its own.
+    own_mounts: bool,
 }
 
 struct Running {
@@ -64,6 +66,7 @@ impl Session {
             groups: groups.cloned().unwrap_or_default(),
             killed_for_memory: 0,
             running: Vec::new(),
+            own_mounts: plan.tier == Tier::Full,
         })
     }
 
@@ -163,6 +166,12 @@ impl Session {
         status: &OwnedFd,
     ) -> Result<i32, Failed> {
         let prepared = PreparedExec::new(request, &self.environment)?;
+        let [stdin, stdout, stderr] = stdio;
+        let stdio = [
+            self.handed_in(stdin)?,
+            self.handed_in(stdout)?,
+            self.handed_in(stderr)?,
+        ];
         match process::fork().during(Step::Fork)? {
             Forked::Child => {
                 let [stdin, stdout, stderr] = &stdio;
@@ -179,6 +188,14 @@ impl Session {
                 process::exit_now(127)
             }
             Forked::Parent(pid) => Ok(pid),
+        }
+    }
+
+    /// Without mounts of our own, a file is the same file however it is opened.
+    fn handed_in(&self, given: OwnedFd) -> Result<OwnedFd, Failed> {
+        match self.own_mounts {
+            true => handed_in::as_the_session_sees_it(given).during(Step::Stdio),
+            false => Ok(given),
         }
     }
 

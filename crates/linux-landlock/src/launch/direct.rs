@@ -15,7 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::child::{Exit, ExitCause, Usage};
 use super::error::LaunchError;
 use super::session::Command;
-use super::stdio::Stdio;
+use super::stdio::{Network, Stdio};
 use crate::channel::retry;
 use crate::init::{ChildSetup, PreparedExec, build_ruleset};
 use crate::plan::{Limits, Plan, Tier};
@@ -30,6 +30,7 @@ pub struct DirectLauncher {
     orders: Option<Sender<Order>>,
     thread: Option<JoinHandle<()>>,
     has_landlock: bool,
+    network: Network,
     limits: Limits,
 }
 
@@ -61,6 +62,7 @@ impl DirectLauncher {
             orders: Some(orders),
             thread: Some(thread),
             has_landlock: plan.landlock.is_some(),
+            network: Network::of(plan),
             limits: plan.limits,
         })
     }
@@ -79,7 +81,7 @@ impl DirectLauncher {
     /// # Errors
     /// Names the step that failed; nothing ran.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<DirectChild, LaunchError> {
-        stdio.check(self.has_landlock)?;
+        stdio.check(self.has_landlock, self.network)?;
         let request = CommandRequest {
             id: 0,
             argv: command.argv.clone(),

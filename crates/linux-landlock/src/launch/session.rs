@@ -15,7 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::child::Child;
 use super::error::LaunchError;
 use super::helper::Helper;
-use super::stdio::Stdio;
+use super::stdio::{Network, Stdio};
 use crate::channel::{Channel, Frame};
 use crate::plan::{GitOverlay, Limits, Plan, Ruleset};
 use crate::seccomp::Filter;
@@ -86,6 +86,7 @@ pub struct Session {
     patience: Duration,
     limits: Limits,
     has_landlock: bool,
+    network: Network,
     git: Vec<OwnedFd>,
     /// What refreshes each of these views.
     git_handles: Vec<OwnedFd>,
@@ -133,6 +134,7 @@ impl Session {
             patience: helper.patience(),
             limits: plan.limits,
             has_landlock: plan.landlock.is_some(),
+            network: Network::of(plan),
             git: Vec::new(),
             git_handles: Vec::new(),
             overlays: plan.git.clone(),
@@ -187,7 +189,7 @@ impl Session {
     /// # Errors
     /// A descriptor is not one that a command may have, or the session is gone.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<Child, LaunchError> {
-        stdio.check(self.has_landlock)?;
+        stdio.check(self.has_landlock, self.network)?;
         self.refresh_git();
         let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);

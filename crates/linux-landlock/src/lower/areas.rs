@@ -138,6 +138,13 @@ pub(super) fn collect(policy: &ResolvedPolicy, places: &Places) -> Result<Areas,
         areas.show(&located.real);
     }
     areas.protect_git_directories(policy, places);
+    for alias in &places.aliases {
+        let state = State::of(policy, &alias.of);
+        if state.denies() {
+            let located = Located::new(alias.path.clone(), alias.entry.clone());
+            areas.insert(&alias.path, state, &located, None);
+        }
+    }
     Ok(areas)
 }
 
@@ -176,6 +183,12 @@ pub(super) fn field_of(policy: &ResolvedPolicy, path: &AbsolutePath) -> String {
         path if Some(path) == context.facts.tmpdir.as_ref() => "TMPDIR".to_owned(),
         _ => "paths".to_owned(),
     }
+}
+
+/// Whether a path is not for files: what is written there sets the kernel's parameters or reaches devices.
+fn is_of_the_kernel(path: &AbsolutePath) -> bool {
+    let below = |place: &str| path.as_path().starts_with(place);
+    below("/proc") || below("/sys") || (below("/dev") && !below("/dev/shm"))
 }
 
 /// Whether git works on a private layer over the git directory of a root, and its history may come back: the policy
@@ -229,6 +242,7 @@ impl Areas {
                 real: Some(located.real.clone()),
             }),
             Entry::Other => Some(LoweringProblem::UnusableRoot { path: path.clone() }),
+            _ if is_of_the_kernel(path) => Some(LoweringProblem::KernelRoot { path: path.clone() }),
             Entry::Directory | Entry::File => None,
         };
         if let Some(problem) = problem {

@@ -462,12 +462,13 @@ impl Built {
                     return;
                 }
                 self.socket_masks += 1;
-                // A socket that moves takes its mask along, so nothing above it needs to be pinned.
-                self.mounts.push(Mount::Mask {
+                // A socket that moves takes its mask along, but the kernel lists it where it was bound: the next
+                // session would not find it. So what is above it stays where it is.
+                let mask = Mount::Mask {
                     path: path.clone(),
                     kind: MaskKind::Socket,
-                });
-                self.regions.insert(path.clone(), Region::Masked);
+                };
+                self.mount(path, mask, Some(Region::Masked));
             }
         }
     }

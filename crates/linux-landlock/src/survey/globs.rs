@@ -1,9 +1,11 @@
 //! What the globs of a policy match now.
 
-use palisade_policy::{AbsolutePath, PathCase, PathMatcher, ResolvedPolicy, Stance};
+use palisade_policy::{AbsolutePath, Access, PathCase, PathMatcher, Place, ResolvedPolicy, Stance};
+use rustix::fs::{self, access};
+use rustix::io::Errno;
 
 use super::SurveyOptions;
-use super::locate::{Locator, child, entry_of};
+use super::locate::{Locator, child, entry_of, is_closed};
 use crate::host::{Entry, Expansion, Located, Places};
 
 /// Kernel file systems: nothing in them is a file that somebody keeps.
@@ -77,12 +79,20 @@ impl Walk<'_> {
             Entry::Symlink {
                 target: Some(target),
             } => target,
-            _ => return,
+            _ => {
+                if self.could_be_opened(&located.real) {
+                    self.give_up(globs, &name, &[]);
+                }
+                return;
+            }
         };
         let mut pending = vec![(name, real)];
         while let Some((name, real)) = pending.pop() {
             let Ok(entries) = std::fs::read_dir(real.as_path()) else {
                 // Who cannot list it cannot reach much of it either; a changed tree fails the launch.
+                if self.could_be_opened(&real) {
+                    self.give_up(globs, &name, &[]);
+                }
                 continue;
             };
             for entry in entries.flatten() {
@@ -104,6 +114,13 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a directory is closed to us, but not to a command that may change its permissions.
+    fn could_be_opened(&self, directory: &AbsolutePath) -> bool {
+        let closed = is_closed(directory.as_path())
+            || access(directory.as_path(), fs::Access::READ_OK) == Err(Errno::ACCESS);
+        closed && self.policy.place(&Access::Write(directory.clone())) == Some(Place::Host)
     }
 
     /// Notes who matches, and says whether somebody could match further down.

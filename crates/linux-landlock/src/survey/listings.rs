@@ -38,6 +38,11 @@ pub(super) fn list(places: &mut Places, policy: &ResolvedPolicy) {
             above.extend(directories.filter_map(|directory| AbsolutePath::new(directory).ok()));
         }
     }
+    let aliases = places.aliases.iter();
+    for alias in aliases.filter(|alias| policy.place(&Access::Read(alias.of.clone())).is_none()) {
+        let directories = alias.path.as_path().ancestors().skip(1);
+        above.extend(directories.filter_map(|directory| AbsolutePath::new(directory).ok()));
+    }
     for directory in above {
         let children = children(&directory);
         places.listings.insert(directory, children);

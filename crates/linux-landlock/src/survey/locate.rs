@@ -6,9 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::AbsolutePath;
 use rustix::fs::{AtFlags, FileType, lgetxattr, statat};
+use rustix::io::Errno;
 
 use crate::host::{Entry, Located};
-use crate::init::PLACEHOLDER_MARK;
+use crate::init::{PLACEHOLDER_MARK, UNFINISHED_PLACEHOLDER};
 
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
@@ -38,6 +39,10 @@ impl Locator {
             return Located::new(path.clone(), Entry::Directory);
         };
         let above = self.directory(parent);
+        // Below links that lead in a circle there is nothing, as long as they stay.
+        if let (Entry::Symlink { .. }, Ok(link)) = (&above.entry, AbsolutePath::new(&above.real)) {
+            return Located::new(link, above.entry).through(above.links);
+        }
         let Ok(real) = AbsolutePath::new(above.real.join(name)) else {
             // A link leads through `..` behind something that does not exist: nobody can say where that will be.
             return Located::new(path.clone(), Entry::Missing).through(above.links);
@@ -78,7 +83,9 @@ impl Locator {
         let found = match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 let above = self.directory(parent);
-                if above.missing > 0 || above.entry != Entry::Directory {
+                if let Entry::Symlink { .. } = above.entry {
+                    above
+                } else if above.missing > 0 || above.entry != Entry::Directory {
                     Found {
                         real: above.real.join(name),
                         links: above.links,
@@ -153,6 +160,8 @@ fn follow(from: PathBuf, path: &Path) -> Found {
                         push_front(&mut rest, &mut real, &target);
                     }
                     _ => {
+                        links.sort();
+                        links.dedup();
                         return Found {
                             real: next,
                             links,
@@ -206,6 +215,12 @@ fn kind(path: &Path) -> Kind {
     }
 }
 
+/// Whether nobody but the owner of a directory above can say what is at a path.
+pub(super) fn is_closed(path: &Path) -> bool {
+    let found = statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW);
+    matches!(found, Err(Errno::ACCESS))
+}
+
 /// The kind of an entry of a directory; a link is followed to say where it leads.
 pub(super) fn entry_of(
     locator: &mut Locator,
@@ -236,7 +251,14 @@ pub(super) fn real(path: &Path) -> Option<AbsolutePath> {
 }
 
 /// Whether a directory is a placeholder: it carries our mark and holds nothing.
+///
+/// One that another session is making just now has no mark yet: taken for somebody's directory it would be protected
+/// without the lock that keeps that session from removing it.
 fn is_abandoned_placeholder(path: &Path) -> bool {
-    lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]).is_ok()
+    let unfinished = || {
+        statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| stat.st_mode & 0o7777 == UNFINISHED_PLACEHOLDER)
+    };
+    (lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]).is_ok() || unfinished())
         && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

@@ -4,6 +4,7 @@
 //! owns there, the policy is resolved with that, and [`look`] looks at the paths of the resolved policy. What is seen
 //! may have changed by the time of the launch: then a step of the launch fails.
 
+mod aliases;
 mod caches;
 mod cgroups;
 mod git;
@@ -114,13 +115,14 @@ pub fn look(host: &mut LinuxHost, policy: &ResolvedPolicy, options: &SurveyOptio
         enter(&mut places.entries, &mut locator, path);
     }
     globs::expand(&mut places, &mut locator, policy, options);
+    aliases::find(&mut places, policy);
     if rules.git != GitAccess::Full {
         git::find(&mut places, &mut locator, policy);
     }
     match crate::tier(host) {
         Some(Tier::Full) => {
             places.socket_dirs = sockets::directories(&mut locator);
-            let unknown = sockets::bound(&mut places.sockets, &mut locator);
+            let unknown = sockets::bound(&mut places.sockets, &mut locator, policy);
             let note = format!(
                 "{unknown} sockets of the host are bound to relative paths, so nobody knows where they are"
             );

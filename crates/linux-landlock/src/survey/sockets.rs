@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use palisade_policy::AbsolutePath;
+use palisade_policy::{AbsolutePath, Access, Place, ResolvedPolicy};
 
-use super::locate::{Locator, child, real};
+use super::locate::{Locator, child, is_closed, real};
 use crate::host::{Entry, SocketDir};
 
 /// More than any host lists.
@@ -58,7 +58,11 @@ fn directory(locator: &mut Locator, path: AbsolutePath) -> SocketDir {
 
 /// Every socket that the kernel lists with a path at which there is one; says how many have a path that means nothing
 /// here.
-pub(super) fn bound(sockets: &mut Vec<AbsolutePath>, locator: &mut Locator) -> usize {
+pub(super) fn bound(
+    sockets: &mut Vec<AbsolutePath>,
+    locator: &mut Locator,
+    policy: &ResolvedPolicy,
+) -> usize {
     let mut list = Vec::new();
     let read = std::fs::File::open("/proc/net/unix")
         .and_then(|file| file.take(MAX_LIST).read_to_end(&mut list));
@@ -69,9 +73,16 @@ pub(super) fn bound(sockets: &mut Vec<AbsolutePath>, locator: &mut Locator) -> u
     let mut found: BTreeSet<AbsolutePath> = BTreeSet::new();
     for path in paths {
         // A socket can be bound through a link; where it is now is what counts.
-        if let Some(path) = real(Path::new(OsStr::from_bytes(path)))
-            && locator.locate(&path).entry == Entry::Other
-        {
+        let Some(path) = real(Path::new(OsStr::from_bytes(path))) else {
+            continue;
+        };
+        // In a directory that is closed to us, but not to a command that changes its permissions: masking it will fail,
+        // and with it the launch.
+        let closed = || {
+            is_closed(path.as_path())
+                && policy.place(&Access::Write(path.clone())) == Some(Place::Host)
+        };
+        if locator.locate(&path).entry == Entry::Other || closed() {
             found.insert(path);
         }
     }

@@ -11,12 +11,16 @@
 mod aftermath;
 mod caches;
 mod differential;
+mod failures;
 mod git_commit;
 mod git_tools;
+mod hosts;
 mod leftovers;
+mod limits;
 mod processes;
 mod roles;
 mod support;
+mod sys;
 mod terminal;
 mod toolbox;
 mod tools;
