@@ -15,7 +15,7 @@ use rustix::net::{
 };
 
 /// The most descriptors that travel with one frame.
-pub(crate) const MAX_DESCRIPTORS: usize = 16;
+pub(crate) const MAX_DESCRIPTORS: usize = 128;
 /// The longest frame. The kernel refuses arguments and environment well below this.
 const MAX_FRAME: usize = 64 << 20;
 const HEADER: usize = 4;

@@ -262,13 +262,18 @@ impl Outer {
             crate::sys::net::loopback_up().during(Step::Loopback)?;
         }
         let ruleset = plan.landlock.as_ref().map(rules::build).transpose()?;
-        let git = plan
+        let mut git = plan
             .git
             .iter()
             .map(|git| {
                 mounts::open_directory(&git.common_dir).during_at(Step::Overlay, &git.common_dir)
             })
             .collect::<Result<Vec<_>, _>>()?;
+        let handles = git
+            .iter()
+            .map(|view| mounts::pick(view.as_fd()).during(Step::Overlay))
+            .collect::<Result<Vec<_>, _>>()?;
+        git.extend(handles);
         privileges::renounce()?;
         let session = serve::Session::new(plan, ruleset, None, self.groups(), helper)?;
         report_success(channel, None, &git)?;

@@ -13,8 +13,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
-    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+    FsMountFlags, FsOpenFlags, FsPickFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags,
+    fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, fspick, move_mount,
+    open_tree,
 };
 
 use super::stores::Stores;
@@ -29,6 +30,16 @@ const TAMED: u64 = NO_SUID | NO_DEV;
 /// Opens a directory of the session for reading.
 pub(super) fn open_directory(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
     resolve(path, OFlags::RDONLY | OFlags::DIRECTORY)
+}
+
+/// A handle on the file system that is mounted at a directory, for whoever may reconfigure it: the caller can, because
+/// the session's user namespace is its own; nobody inside can, once privileges are renounced.
+pub(super) fn pick(directory: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    fspick(
+        directory,
+        c"",
+        FsPickFlags::FSPICK_EMPTY_PATH | FsPickFlags::FSPICK_CLOEXEC,
+    )
 }
 
 /// Finds a path without following any symbolic link.

@@ -88,7 +88,8 @@ impl GitHistory {
             .eq(self.repositories.iter().map(|known| &known.overlay))
             && views.len() == self.repositories.len();
         let options = &self.options;
-        self.repositories
+        let imports = self
+            .repositories
             .iter_mut()
             .zip(views.iter().map(Some).chain(std::iter::repeat(None)))
             .map(|(repository, view)| GitImport {
@@ -100,7 +101,10 @@ impl GitHistory {
                     None => Err(ImportError::Session("it is of another plan".to_owned())),
                 },
             })
-            .collect()
+            .collect();
+        // What runs on must not stumble over locks that the import held.
+        session.refresh_git();
+        imports
     }
 }
 

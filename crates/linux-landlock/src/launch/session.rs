@@ -88,6 +88,8 @@ pub struct Session {
     has_landlock: bool,
     network: Network,
     git: Vec<OwnedFd>,
+    /// What refreshes each of these views.
+    git_handles: Vec<OwnedFd>,
     overlays: Vec<GitOverlay>,
     tmpdir: Option<PathBuf>,
     next_id: AtomicU32,
@@ -134,11 +136,12 @@ impl Session {
             has_landlock: plan.landlock.is_some(),
             network: Network::of(plan),
             git: Vec::new(),
+            git_handles: Vec::new(),
             overlays: plan.git.clone(),
             tmpdir: None,
             next_id: AtomicU32::new(1),
         };
-        let (reply, descriptors) = session
+        let (reply, mut descriptors) = session
             .introduce(plan)
             .map_err(|errno| session.give_up(helper, errno))?;
         let reply =
@@ -147,9 +150,10 @@ impl Session {
             return Err(failure.into());
         }
         // A view for the wrong repository would bring history to where it does not belong.
-        if descriptors.len() != plan.git.len() {
+        if descriptors.len() != plan.git.len() * 2 {
             return Err(session.give_up(helper, Errno::BADMSG));
         }
+        session.git_handles = descriptors.split_off(plan.git.len());
         session.git = descriptors;
         session.tmpdir = reply.tmpdir.map(PathBuf::from);
         Ok(session)
@@ -186,6 +190,7 @@ impl Session {
     /// A descriptor is not one that a command may have, or the session is gone.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<Child, LaunchError> {
         stdio.check(self.has_landlock, self.network)?;
+        self.refresh_git();
         let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let request = Request::Command(CommandRequest {
@@ -215,6 +220,18 @@ impl Session {
         &self.git
     }
 
+    /// Lets the session see the host's git directories as they are now, where it has not changed them itself.
+    ///
+    /// The kernel remembers names that were once looked up and does not ask the file system below again. A lock that
+    /// the host's git held at that moment would be in the way of the session's git for ever.
+    pub(super) fn refresh_git(&self) {
+        for handle in &self.git_handles {
+            // It forgets such names when a file system is reconfigured, though nothing in it changes. Where that is
+            // refused, git says which lock is in the way, and removing it inside helps.
+            let _ = rustix::mount::fsconfig_reconfigure(handle);
+        }
+    }
+
     /// The git directories of the plan.
     pub(super) fn git_overlays(&self) -> &[GitOverlay] {
         &self.overlays
@@ -237,6 +254,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         // The views would keep the session's mounts alive.
         self.git.clear();
+        self.git_handles.clear();
         let channel = &self.connection.channel;
         channel.finish();
         if !channel.wait_for_end(self.patience) {

@@ -92,7 +92,8 @@ impl Wire for Failure {
     }
 }
 
-/// The helper's answer to the plan. With success travels one directory descriptor for each private git directory.
+/// The helper's answer to the plan. With success travel two descriptors for each private git directory: first the
+/// directories, then what lets the caller refresh their file systems, in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetupReply {
     pub(crate) failure: Option<Failure>,

@@ -134,10 +134,11 @@ fn a_host_that_commits_all_the_time() {
                  done",
             )
         });
-        let mut committed = 0;
-        while !host.is_finished() || committed < 2 {
-            committed += 1;
-            repository.inside(&started, "git commit -q --allow-empty -m session");
+        while !host.is_finished() {
+            // A lock of the host's may be in the way, as between any two gits.
+            let _ = repository
+                .bench
+                .try_run(&started.session, "git commit -q --allow-empty -m session");
             let _ = repository.import_beside_a_writer(&mut started);
         }
         // Every commit that the host was told is done is still there.
@@ -145,6 +146,67 @@ fn a_host_that_commits_all_the_time() {
             repository.on_host(&format!("git merge-base --is-ancestor {commit} main"));
         }
     });
+    // And none of its locks is in the way of the next command.
+    repository.inside(&started, "git commit -q --allow-empty -m session");
     started.session.end();
     repository.is_sound();
+}
+
+/// A lock that a command ran into is gone for the next one when the host has let go of it.
+#[test]
+fn a_lock_of_the_host() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let mut started = repository.start();
+    let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"];
+    for lock in locks {
+        std::fs::write(repository.dot_git().join(lock), "").unwrap();
+        let commit = "git commit -q --allow-empty -m session";
+        let output = repository.bench.try_run(&started.session, commit);
+        assert!(
+            output.text.contains("File exists"),
+            "{lock}: {}",
+            output.text
+        );
+        // Either way in which git lets go of one.
+        let lock = repository.dot_git().join(lock);
+        match lock.ends_with("HEAD.lock") {
+            true => std::fs::rename(&lock, repository.dot_git().join("let-go")).unwrap(),
+            false => std::fs::remove_file(&lock).unwrap(),
+        }
+        repository.inside(&started, commit);
+    }
+    let report = repository.import(&mut started);
+    assert!(report.conflicts.is_empty(), "{report}");
+    assert_eq!(repository.on_host("git rev-list --count v0..main"), "4\n");
+    started.session.end();
+    repository.owner_goes_on();
+}
+
+/// Each session has its own layer; whoever comes second to the same branch is told.
+#[test]
+fn two_sessions_in_one_repository() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let mut first = repository.start();
+    let mut second = repository.start();
+    let commit = "git commit -q --allow-empty -m";
+    repository.inside(&first, &format!("git branch one; {commit} first"));
+    repository.inside(&second, &format!("git branch two; {commit} second"));
+    let report = repository.import(&mut first);
+    assert!(report.conflicts.is_empty(), "{report}");
+    let report = repository.import(&mut second);
+    let names: Vec<&str> = report
+        .conflicts
+        .iter()
+        .map(|conflict| conflict.what.as_str())
+        .collect();
+    assert_eq!(names, ["refs/heads/main"], "{report}");
+    let said = "git log -1 --format=%s; git for-each-ref --format='%(refname:short)' refs/heads";
+    assert_eq!(repository.on_host(said), "first\nmain\none\nside\ntwo\n");
+    first.session.end();
+    second.session.end();
+    repository.owner_goes_on();
 }

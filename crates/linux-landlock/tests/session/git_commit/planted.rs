@@ -46,6 +46,17 @@ fn plant(script: &str, reported: &[(&str, DropReason)]) {
     repository.owner_goes_on();
 }
 
+/// What the tests below look for does happen when a hook reaches the host.
+#[test]
+fn a_hook_on_the_host_leaves_its_mark() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    repository.on_host(&repository.payload(".git/hooks/pre-commit"));
+    repository.on_host("git commit -q --allow-empty -m mine");
+    assert!(repository.marker().exists());
+}
+
 #[test]
 fn hooks_and_configuration() {
     plant(
@@ -56,7 +67,8 @@ fn hooks_and_configuration() {
          git config core.fsmonitor PAYLOAD; git config core.hooksPath PAYLOAD/..; git config core.pager PAYLOAD
          git config alias.status '!PAYLOAD'; git config filter.x.clean PAYLOAD; git config filter.x.smudge PAYLOAD
          git config diff.external PAYLOAD; git config core.editor PAYLOAD; git config gpg.program PAYLOAD
-         git config include.path PAYLOAD; git config extensions.worktreeConfig true; git config core.sshCommand PAYLOAD
+         git config extensions.worktreeConfig true; git config core.sshCommand PAYLOAD; cp .git/config included
+         printf '[include]\\n\\tpath = PAYLOAD\\n' >> .git/config
          printf '[core]\\n\\tfsmonitor = PAYLOAD\\n' > .git/config.worktree
          echo '* filter=x diff=x merge=x' > .git/info/attributes",
         &[
@@ -170,7 +182,7 @@ fn links_in_place_of_directories() {
         "mv .git/logs moved-logs; ln -s $PWD/moved-logs .git/logs; mkdir -p .git/refs/heads/d
          ln -s ../../../.. .git/refs/heads/d/up; rm -rf .git/hooks; ln -s $PWD .git/hooks; cp payload pre-commit
          rm -rf .git/info; ln -s $PWD .git/info; echo '* filter=x' > attributes",
-        &[("hooks", DropReason::Steers)],
+        &[("hooks", DropReason::NotRegular), ("info", DropReason::NotRegular)],
     );
 }
 
@@ -241,12 +253,51 @@ fn an_emptied_git_directory() {
         "{report}"
     );
     assert_eq!(repository.on_host(refs), before);
-    // A new repository in its place has nothing to do with the old one.
+    // A new repository in its place deletes branches like any other session may, and the report says what they were.
     repository.inside(
         &started,
         "git init -q -b main; git add file; git commit -qm unrelated",
     );
-    repository.import(&mut started);
+    let side = repository.on_host("git rev-parse side");
+    let report = repository.import(&mut started);
+    let gone = report
+        .refs
+        .iter()
+        .find(|change| change.name == "refs/heads/side");
+    assert_eq!(
+        gone.and_then(|change| change.old.as_deref()),
+        Some(side.trim()),
+        "{report}"
+    );
+    repository.on_host(&format!("git branch side {side}"));
+    started.session.end();
+    repository.owner_goes_on();
+}
+
+/// What cannot be read is not gone: nothing is deleted because of it.
+#[test]
+fn files_that_nobody_may_read() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let kept = repository.on_host("git rev-parse side v0");
+    let mut started = repository.start();
+    repository.inside(
+        &started,
+        "git commit -q --allow-empty -m honest; git rev-parse HEAD > honest
+         chmod 000 .git/refs/heads/side .git/refs/tags .git/index .git/logs .git/hooks",
+    );
+    let report = repository.import(&mut started);
+    assert_eq!(
+        repository.on_host("git rev-parse main"),
+        repository.on_host("cat honest"),
+        "{report}"
+    );
+    assert_eq!(
+        repository.on_host("git rev-parse side v0"),
+        kept,
+        "{report}"
+    );
     started.session.end();
     repository.owner_goes_on();
 }

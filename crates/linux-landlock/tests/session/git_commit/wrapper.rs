@@ -1,7 +1,6 @@
 //! The command-line form: what git did comes back when the command has ended, and both reports say so.
 
 use std::io::Read as _;
-use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::process::{Command, Output};
 
 use super::Repository;
@@ -18,11 +17,10 @@ fn wrapped(
     script: &str,
 ) -> (Output, Vec<String>) {
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let writer = OwnedFd::from(writer);
     let stage = &repository.bench.stage;
-    // The shell gives the descriptor a number that the wrapper can be told.
+    // The shell gives the pipe a number that the wrapper can be told.
     let output = Command::new("/bin/bash")
-        .args(["-c", &format!("exec \"$@\" 9>&{}", 1)])
+        .args(["-c", "exec \"$@\" 9>&1"])
         .arg("bash")
         .arg(helper_path())
         .arg("--sandbox-policy-cwd")
@@ -36,11 +34,9 @@ fn wrapped(
         .env("HOME", &stage.home)
         .env("LC_ALL", "C")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .stdout(writer.try_clone().unwrap())
+        .stdout(writer)
         .output()
         .unwrap();
-    assert!(writer.as_raw_fd() > 2);
-    drop(writer);
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();
     (output, text.lines().map(str::to_owned).collect())
@@ -112,4 +108,18 @@ fn a_git_in_the_workspace_is_not_run() {
         assert_eq!(repository.on_host("git log -1 --format=%s"), "fine\n");
     }
     assert!(!repository.marker().exists());
+}
+
+/// What a command did before a signal ended it comes back all the same.
+#[test]
+fn a_command_that_a_signal_ended() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    let path = "/usr/local/bin:/usr/bin:/bin";
+    let script = "git commit -q --allow-empty -m before; kill -TERM $$";
+    let (output, status) = wrapped(&repository, path, &[], script);
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert_eq!(repository.on_host("git log -1 --format=%s"), "before\n");
+    assert!(status.len() == 2 && status[1].contains("143"), "{status:?}");
 }
