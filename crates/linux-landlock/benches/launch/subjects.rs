@@ -125,8 +125,12 @@ pub(crate) fn steps(stage: &Stage, helper: &Helper, rounds: usize) {
             .retain(|mount| !matches!(mount, Mount::Mask { .. }))
     });
     less("... without private directories", &|plan| {
-        plan.mounts
-            .retain(|mount| !matches!(mount, Mount::Tmpfs { .. } | Mount::Overlay { .. }));
+        plan.mounts.retain(|mount| {
+            !matches!(
+                mount,
+                Mount::Tmpfs { .. } | Mount::Overlay { .. } | Mount::Link { .. }
+            )
+        });
     });
     less("... without a private /dev", &|plan| {
         plan.mounts

@@ -29,6 +29,14 @@ pub enum ImportError {
     /// The session's view could not be opened.
     #[error("the session's git directory cannot be read: {0}")]
     Session(String),
+    /// git is not one that may be run.
+    #[error("{} is not a git that can be trusted: {why}", program.display())]
+    Program {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        why: &'static str,
+    },
     /// git could not be started.
     #[error("{} cannot be started: {source}", program.display())]
     Start {

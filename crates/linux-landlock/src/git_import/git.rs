@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -227,6 +228,8 @@ impl<'a> Git<'a> {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.options.git);
         command
+            // What it is called, wherever a link to it led: git takes other names for commands.
+            .arg0("git")
             .env_clear()
             // What git itself starts, it finds beside itself.
             .env("PATH", "/nonexistent")

@@ -87,7 +87,7 @@ fn is_below(below: &Path) -> bool {
 }
 
 /// What bounds an import, and which git does the work.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportOptions {
     /// The git program of the host, by an absolute path that no session can write.

@@ -315,7 +315,9 @@ const DIRECTORY: OFlags = OFlags::RDONLY
 fn open_parent(path: &AbsolutePath) -> Result<(OwnedFd, OsString), Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let above = path.parent().ok_or(Errno::INVAL)?;
-    let parent = openat2(CWD, above.as_path(), DIRECTORY, Mode::empty(), links)?;
+    // `NOFOLLOW` would say of a link that it is no directory.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = openat2(CWD, above.as_path(), flags, Mode::empty(), links)?;
     let name = path.as_path().file_name().ok_or(Errno::INVAL)?;
     Ok((parent, name.to_owned()))
 }

@@ -24,6 +24,7 @@ mod sampler;
 mod serve;
 mod stores;
 mod subreaper;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -32,16 +33,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use palisade_policy::AbsolutePath;
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::channel::{Channel, retry};
+use crate::channel::Channel;
 use crate::plan::{LimitMechanism, Plan, Tier};
 use crate::step::Step;
-use crate::sys::reap::{kill_process, reap_this};
 use crate::sys::{process, signals};
 use crate::wire::{Failure, SetupReply, Wire};
 
@@ -231,8 +229,7 @@ impl Outer {
             }
             process::Forked::Parent(pid) => {
                 drop(helper);
-                end_with_caller(channel, pid);
-                let _ = reap_this(pid);
+                watch::until_gone(pid, channel);
                 Ok(())
             }
         }
@@ -287,7 +284,7 @@ impl Outer {
                 drop(helper);
                 let renounced = privileges::renounce();
                 if renounced.is_ok() {
-                    let _ = reap_this(pid);
+                    watch::until_gone(pid, channel);
                 }
                 subreaper::sweep(self.janitor.as_ref().map(janitor::Janitor::pid));
                 renounced
@@ -300,24 +297,6 @@ impl Outer {
         let session = subreaper::begin(&self.plan, tmpdir, self.groups(), helper)?;
         report_success(channel, tmpdir, &[])?;
         session.serve(channel)
-    }
-}
-
-/// Waits until init ends, or ends it when the caller is gone. Init would end by itself, but commands of the same user
-/// can keep the processor from it; nobody in the session can do that to the helper.
-fn end_with_caller(channel: &Channel, init: i32) {
-    let Some(pidfd) = Pid::from_raw(init).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
-    else {
-        return;
-    };
-    let mut watched = [
-        PollFd::new(&pidfd, PollFlags::IN),
-        PollFd::new(channel, PollFlags::RDHUP),
-    ];
-    let polled = retry(|| poll(&mut watched, None));
-    let [ended, gone] = watched.map(|watched| !watched.revents().is_empty());
-    if polled.is_ok() && gone && !ended {
-        kill_process(init);
     }
 }
 

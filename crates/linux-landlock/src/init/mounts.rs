@@ -42,7 +42,7 @@ pub(super) fn mount_all(plan: &Plan, stores: &Stores) -> Result<(), Failed> {
     for (index, mount) in plan.mounts.iter().enumerate() {
         mounter.mount(index, mount)?;
     }
-    mounter.close().during(Step::PrivateDirectory)
+    mounter.close()
 }
 
 /// Opens a directory of the session for reading.
@@ -70,10 +70,10 @@ struct Mounter {
     /// Trees of the host, with the index of the step that puts them back.
     kept: Vec<(usize, OwnedFd)>,
     devices: Vec<(Device, OwnedFd)>,
+    /// Fresh directories that nobody may write, once everything that is mounted in them has its place.
+    closed: Vec<(AbsolutePath, OwnedFd)>,
     /// A private file system that is mounted where `/dev` will hide it: blanks for masks, layers of overlays.
     scratch: Option<OwnedFd>,
-    /// Private directories that hold mount points and are not for writing, though their owner could.
-    unwritable: Vec<OwnedFd>,
 }
 
 impl Mounter {
@@ -119,16 +119,22 @@ impl Mounter {
         Ok(Self {
             kept,
             devices,
+            closed: Vec::new(),
             scratch: None,
-            unwritable: Vec::new(),
         })
     }
 
     fn mount(&mut self, index: usize, mount: &Mount) -> Result<(), Failed> {
         match mount {
-            Mount::Tmpfs { at, mode } => self
-                .fresh_directory(at, *mode)
-                .during_at(Step::PrivateDirectory, at),
+            Mount::Tmpfs { at, mode } => {
+                let tmpfs = private_directory(*mode)
+                    .and_then(|tmpfs| attach(tmpfs.as_fd(), find(at)?.as_fd()).map(|()| tmpfs))
+                    .during_at(Step::PrivateDirectory, at)?;
+                if mode & 0o002 == 0 {
+                    self.closed.push((at.clone(), tmpfs));
+                }
+                Ok(())
+            }
             Mount::Devices { .. } => {
                 // The scratch must be there before `/dev` hides its mount point.
                 self.scratch()?;
@@ -154,21 +160,12 @@ impl Mounter {
         }
     }
 
-    fn fresh_directory(&mut self, at: &AbsolutePath, mode: u32) -> Result<(), Errno> {
-        let tmpfs = private_directory(mode)?;
-        attach(tmpfs.as_fd(), find(at)?.as_fd())?;
-        // Only what everybody may write is meant to be written.
-        if mode & 0o002 == 0 {
-            self.unwritable.push(tmpfs);
+    /// Whoever runs a command owns these directories and could change their modes: only a read-only mount holds.
+    fn close(&self) -> Result<(), Failed> {
+        for (at, directory) in &self.closed {
+            change_one(directory.as_fd(), READ_ONLY).during_at(Step::PrivateDirectory, at)?;
         }
         Ok(())
-    }
-
-    /// Makes the private directories read-only that only had to hold something.
-    fn close(self) -> Result<(), Errno> {
-        self.unwritable
-            .iter()
-            .try_for_each(|tmpfs| change_one(tmpfs.as_fd(), READ_ONLY))
     }
 
     fn scratch(&mut self) -> Result<BorrowedFd<'_>, Failed> {
@@ -456,7 +453,9 @@ fn enter_or_make(at: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat(at, name, flags, Mode::empty()) {
         Err(Errno::NOENT) => {
-            mkdirat(at, name, Mode::from(0o755))?;
+            // What lies in a place that can be passed and not listed is like it.
+            let mode = Mode::from(fstat(at)?.st_mode & 0o755);
+            mkdirat(at, name, mode)?;
             openat(at, name, flags, Mode::empty())
         }
         found => found,

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::process::DumpableBehavior;
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, capabilities_secure_bits,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
     clear_ambient_capability_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
@@ -38,9 +38,9 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
     let held = capabilities(None)?;
     match set_capabilities_secure_bits(bits) {
         Ok(()) => {}
-        // Whoever has nothing cannot lock anything, and gains nothing at exec: the user is not root, or an outer sandbox
-        // has locked the same already.
-        Err(Errno::PERM) if held.permitted.is_empty() && means_nothing_to_exec()? => {}
+        // Whoever has nothing cannot lock anything. Nor can it gain anything at exec: under `no_new_privs`, which every
+        // caller of this sets next, the kernel gives user 0 no more than it had. Root in another sandbox is such a one.
+        Err(Errno::PERM) if held.permitted.is_empty() => {}
         Err(errno) => return Err(errno),
     }
     clear_ambient_capability_set()?;
@@ -58,10 +58,4 @@ pub(super) fn drop_capabilities() -> Result<(), Errno> {
     } else {
         Err(Errno::NOTRECOVERABLE)
     }
-}
-
-/// Whether the user's id gives no capability at exec.
-fn means_nothing_to_exec() -> Result<bool, Errno> {
-    let locked = CapabilitiesSecureBits::NO_ROOT.union(CapabilitiesSecureBits::NO_ROOT_LOCKED);
-    Ok(!rustix::process::geteuid().is_root() || capabilities_secure_bits()?.contains(locked))
 }

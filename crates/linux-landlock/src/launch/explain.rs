@@ -46,7 +46,7 @@ impl Explanation {
     /// The same from files that a test can make up.
     fn from_facts(step: Step, errno: Errno, read: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |path: &str, value: &str| read(path).as_deref() == Some(value);
-        let filtered = read("/proc/self/status").is_some_and(|status| {
+        let filtered = read("/proc/thread-self/status").is_some_and(|status| {
             status
                 .lines()
                 .any(|line| line.split_ascii_whitespace().eq(["Seccomp:", "2"]))
@@ -105,7 +105,13 @@ impl Explanation {
                 "run this one outside of the others",
             )),
             (
-                Step::KeepTree | Step::AttachTree | Step::Pin | Step::Protect | Step::Mask,
+                Step::Janitor
+                | Step::KeepTree
+                | Step::AttachTree
+                | Step::Pin
+                | Step::Protect
+                | Step::Mask
+                | Step::Overlay,
                 Errno::LOOP,
             ) => Some(Self::new(
                 "a symbolic link has appeared on the way to the path since the policy was resolved",
@@ -143,7 +149,7 @@ mod tests {
         )];
         assert!(explain(Step::UserMap, Errno::PERM, &apparmor).contains("AppArmor profile"));
         assert!(explain(Step::ReadOnlyRoot, Errno::ACCESS, &apparmor).contains("AppArmor profile"));
-        let container = [("/proc/self/status", "Name:\tx\nSeccomp:\t2\n")];
+        let container = [("/proc/thread-self/status", "Name:\tx\nSeccomp:\t2\n")];
         assert!(
             explain(Step::Namespaces, Errno::PERM, &container).contains("outer system-call filter")
         );

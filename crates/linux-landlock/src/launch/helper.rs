@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::error::LaunchError;
+use crate::git_import::ImportOptions;
 use crate::init::HELPER_ARGUMENT;
 
 /// The program that becomes the helper of a session.
@@ -18,6 +19,7 @@ use crate::init::HELPER_ARGUMENT;
 pub struct Helper {
     program: PathBuf,
     patience: Duration,
+    git: Option<ImportOptions>,
 }
 
 /// How long a helper may take for its next step, unless the caller says otherwise: far longer than any takes, and short
@@ -30,6 +32,7 @@ impl Helper {
         Self {
             program: program.into(),
             patience: PATIENCE,
+            git: None,
         }
     }
 
@@ -40,6 +43,18 @@ impl Helper {
         // No time at all would mean forever to the kernel.
         self.patience = patience.max(Duration::from_millis(1));
         self
+    }
+
+    /// With which git, by an absolute path that no session can write, and within which bounds the history of sessions
+    /// in git's `commit` mode comes back. Without it, such a session is refused unless that loss was accepted.
+    #[must_use]
+    pub fn with_git(mut self, options: ImportOptions) -> Self {
+        self.git = Some(options);
+        self
+    }
+
+    pub(super) const fn git(&self) -> Option<&ImportOptions> {
+        self.git.as_ref()
     }
 
     pub(super) const fn patience(&self) -> Duration {

@@ -17,7 +17,7 @@ use super::error::LaunchError;
 use super::helper::Helper;
 use super::stdio::{Network, Stdio};
 use crate::channel::{Channel, Frame};
-use crate::plan::{Limits, Plan, Ruleset};
+use crate::plan::{GitOverlay, Limits, Plan, Ruleset};
 use crate::seccomp::Filter;
 use crate::wire::{CommandRequest, Request, SetupReply, Wire};
 
@@ -88,6 +88,7 @@ pub struct Session {
     has_landlock: bool,
     network: Network,
     git: Vec<OwnedFd>,
+    overlays: Vec<GitOverlay>,
     tmpdir: Option<PathBuf>,
     next_id: AtomicU32,
 }
@@ -133,6 +134,7 @@ impl Session {
             has_landlock: plan.landlock.is_some(),
             network: Network::of(plan),
             git: Vec::new(),
+            overlays: plan.git.clone(),
             tmpdir: None,
             next_id: AtomicU32::new(1),
         };
@@ -143,6 +145,10 @@ impl Session {
             SetupReply::from_bytes(&reply).map_err(|_| session.give_up(helper, Errno::BADMSG))?;
         if let Some(failure) = reply.failure {
             return Err(failure.into());
+        }
+        // A view for the wrong repository would bring history to where it does not belong.
+        if descriptors.len() != plan.git.len() {
+            return Err(session.give_up(helper, Errno::BADMSG));
         }
         session.git = descriptors;
         session.tmpdir = reply.tmpdir.map(PathBuf::from);
@@ -207,6 +213,11 @@ impl Session {
     #[must_use]
     pub fn git_views(&self) -> &[OwnedFd] {
         &self.git
+    }
+
+    /// The git directories of the plan.
+    pub(super) fn git_overlays(&self) -> &[GitOverlay] {
+        &self.overlays
     }
 
     /// The private temporary directory of the landlock tier.

@@ -2,12 +2,13 @@
 //! not to work says so or goes on with the weaker tier, if every loss of it was accepted.
 
 use palisade_policy::{
-    AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, PolicyContext, PolicyError,
-    Refusal, ResolvedPolicy,
+    AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, Guarantee, Lowered, Measure,
+    PolicyContext, PolicyError, Refusal, ResolvedPolicy,
 };
 
 use super::error::LaunchError;
 use super::helper::Helper;
+use super::history::{GitHistory, GitImport};
 use super::session::Session;
 use crate::host::{LinuxHost, NamespaceSupport};
 use crate::lower::{LinuxLandlock, private_places};
@@ -26,6 +27,21 @@ pub struct Started {
     pub plan: Plan,
     /// What holds.
     pub enforcement: Enforcement,
+    /// What the repositories were that the session works on through an overlay; `None` if there are none, or if the
+    /// loss of what git does was accepted.
+    pub history: Option<GitHistory>,
+}
+
+impl Started {
+    /// Brings back what git did in the session so far. Call it whenever a command has ended, and before the session
+    /// does: what did not come back until then is gone.
+    #[must_use = "what did not come back ends with the session"]
+    pub fn import_git(&mut self) -> Vec<GitImport> {
+        match &mut self.history {
+            Some(history) => history.import(&self.session),
+            None => Vec::new(),
+        }
+    }
 }
 
 /// Why there is no session. Nothing ran.
@@ -128,11 +144,43 @@ fn attempt(
     let policy = policy.resolve(&context.clone().with_private(private_places(&host)))?;
     survey::look(&mut host, &policy, &SurveyOptions::launch());
     let (plan, enforcement) = LinuxLandlock.lower(&policy, &host)?.admit(accepted)?;
+    let (plan, enforcement, history) = note_history(plan, enforcement, &policy, accepted, helper)?;
     let session = Session::start(&plan, helper)?;
     Ok(Started {
         session,
         policy,
         plan,
         enforcement,
+        history,
     })
+}
+
+/// Takes the old values of every repository with an overlay. Where that fails, nothing could come back: that is a loss
+/// like any other, and needs to be accepted.
+fn note_history(
+    plan: Plan,
+    enforcement: Enforcement,
+    policy: &ResolvedPolicy,
+    accepted: &AcceptedLosses,
+    helper: &Helper,
+) -> Result<(Plan, Enforcement, Option<GitHistory>), Refusal> {
+    if plan.git.is_empty() {
+        return Ok((plan, enforcement, None));
+    }
+    let noted = match helper.git() {
+        Some(options) => {
+            GitHistory::before(&plan, policy, options).map_err(|error| error.to_string())
+        }
+        None => Err("no git is known that would bring history back".to_owned()),
+    };
+    match noted {
+        Ok(history) => Ok((plan, enforcement, Some(history))),
+        Err(why) => {
+            let lost = Measure::missing(format!("what git does would end with the session: {why}"));
+            let (plan, enforcement) =
+                Lowered::new(policy, plan, enforcement.with(Guarantee::GitImport, lost))
+                    .admit(accepted)?;
+            Ok((plan, enforcement, None))
+        }
+    }
 }

@@ -39,6 +39,10 @@ impl Locator {
             return Located::new(path.clone(), Entry::Directory);
         };
         let above = self.directory(parent);
+        // Below links that lead in a circle there is nothing, as long as they stay.
+        if let (Entry::Symlink { .. }, Ok(link)) = (&above.entry, AbsolutePath::new(&above.real)) {
+            return Located::new(link, above.entry).through(above.links);
+        }
         let Ok(real) = AbsolutePath::new(above.real.join(name)) else {
             // A link leads through `..` behind something that does not exist: nobody can say where that will be.
             return Located::new(path.clone(), Entry::Missing).through(above.links);
@@ -79,7 +83,9 @@ impl Locator {
         let found = match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 let above = self.directory(parent);
-                if above.missing > 0 || above.entry != Entry::Directory {
+                if let Entry::Symlink { .. } = above.entry {
+                    above
+                } else if above.missing > 0 || above.entry != Entry::Directory {
                     Found {
                         real: above.real.join(name),
                         links: above.links,
@@ -154,6 +160,8 @@ fn follow(from: PathBuf, path: &Path) -> Found {
                         push_front(&mut rest, &mut real, &target);
                     }
                     _ => {
+                        links.sort();
+                        links.dedup();
                         return Found {
                             real: next,
                             links,

@@ -8,9 +8,10 @@ use palisade_policy::{Environment, HostFacts, PathError, PolicyContext, Workspac
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::arguments::Wrapped;
+use super::git;
 use crate::channel::retry;
 use crate::launch::{
-    Child, Command, Exit, ExitCause, Helper, LaunchError, StartError, Stdio, start,
+    Child, Command, Exit, ExitCause, GitImport, Helper, LaunchError, StartError, Stdio, start,
 };
 use crate::plan::{NetworkNamespace, Plan, Tier};
 use crate::seccomp::{self, Filter, Namespaces, Sockets};
@@ -50,10 +51,21 @@ pub enum WrapError {
     StatusFd(std::io::Error),
 }
 
-/// Runs a command under its policy and returns the exit code to end with: the command's own, or 128 and the signal.
+/// How a wrapped command ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The exit code to end with: the command's own, or 128 and the signal.
+    pub code: u8,
+    /// What came back of what git did, for each repository with a private layer.
+    pub git: Vec<GitImport>,
+}
+
+/// Runs a command under its policy, and brings back what git did when it has ended.
 ///
-/// Where a status descriptor was given, a failure is reported there as `{"failed":{"step","errno","why"}}` and an end
-/// as `{"ended":{"cause","code"}}`.
+/// Where a status descriptor was given, a failure is reported there as `{"failed":{"step","errno","why"}}`, and an end
+/// as `{"ended":{"cause","code"}}`, after a line for each repository that git worked on:
+/// `{"git":{"git_dir","refs","head","index_paths","conflicts","dropped"}}`, or `{"git":{"git_dir","failed"}}`.
 ///
 /// # Errors
 /// Nothing ran.
@@ -63,15 +75,23 @@ pub fn run(
     env: Environment,
     cwd: PathBuf,
     helper: &Helper,
-) -> Result<u8, WrapError> {
+) -> Result<Outcome, WrapError> {
     let status = wrapped.status_fd.map(crate::sys::adopt).transpose();
     let status = status.map_err(|errno| WrapError::StatusFd(errno.into()))?;
     let outcome = run_reported(wrapped, facts, env, cwd, helper);
     if let Some(status) = status {
+        let mut lines = String::new();
+        for import in outcome.iter().flat_map(|(_, git)| git) {
+            lines.push_str(&format!("{}\n", git::status(import)));
+        }
+        lines.push_str(&format!("{}\n", report(&outcome)));
         // Whoever asked for the report and does not read it has the exit code.
-        let _ = writeln!(std::fs::File::from(status), "{}", report(&outcome));
+        let _ = std::fs::File::from(status).write_all(lines.as_bytes());
     }
-    outcome.map(|exit| code(exit.cause))
+    outcome.map(|(exit, git)| Outcome {
+        code: code(exit.cause),
+        git,
+    })
 }
 
 fn run_reported(
@@ -80,7 +100,7 @@ fn run_reported(
     env: Environment,
     cwd: PathBuf,
     helper: &Helper,
-) -> Result<Exit, WrapError> {
+) -> Result<(Exit, Vec<GitImport>), WrapError> {
     let bad_cwd = |why: String| WrapError::PolicyCwd {
         path: wrapped.policy_cwd.clone(),
         why,
@@ -90,7 +110,7 @@ fn run_reported(
     let root = WorkspaceRoot::new(real).map_err(|error: PathError| bad_cwd(error.to_string()))?;
     let context = PolicyContext::new(facts, root);
     let signals = signal_descriptor(&PASSED_ON).map_err(LaunchError::from)?;
-    let started = start(&wrapped.policy, &context, &wrapped.accepted, helper)?;
+    let mut started = start(&wrapped.policy, &context, &wrapped.accepted, helper)?;
     let mut command = Command::new(wrapped.argv.iter().cloned(), cwd).with_env(env);
     if let Some(profile) = &wrapped.narrower {
         command.narrower_filter = Some(narrower(profile, &started.plan).map_err(StartError::from)?);
@@ -98,7 +118,8 @@ fn run_reported(
     let stdio = own_stdio()?;
     let mut child = started.session.spawn(&command, &stdio)?;
     drop(stdio);
-    wait(&mut child, &signals)
+    let exit = wait(&mut child, &signals)?;
+    Ok((exit, started.import_git()))
 }
 
 /// A further filter. The plan's own still holds, so this one need not know more than which tier it is for.
@@ -162,9 +183,9 @@ fn code(cause: ExitCause) -> u8 {
     u8::try_from(number & 0xff).unwrap_or(u8::MAX)
 }
 
-fn report(outcome: &Result<Exit, WrapError>) -> serde_json::Value {
+fn report(outcome: &Result<(Exit, Vec<GitImport>), WrapError>) -> serde_json::Value {
     match outcome {
-        Ok(exit) => serde_json::json!({
+        Ok((exit, _)) => serde_json::json!({
             "ended": { "cause": exit.cause.to_string(), "code": code(exit.cause) }
         }),
         Err(error) => {

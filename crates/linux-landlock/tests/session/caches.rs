@@ -10,7 +10,7 @@ use palisade_linux_landlock::{LaunchError, LinuxLandlock, Plan, Session, Tier, p
 use palisade_policy::{AbsolutePath, AcceptedLosses, Backend as _};
 
 use crate::support::start;
-use crate::toolbox::{Bench, all_installed, find, snapshot, toolchain};
+use crate::toolbox::{Bench, all_installed, find, has_venv, snapshot, toolchain};
 
 /// A plan whose layers over caches are kept in a directory of the host.
 fn stored_plan(bench: &Bench, store: &Path) -> Plan {
@@ -380,7 +380,7 @@ with zipfile.ZipFile('small-1.0-py3-none-any.whl', 'w') as wheel:
 
 #[test]
 fn pip_installs_a_wheel_offline() {
-    if !all_installed(&["python3"]) {
+    if !has_venv() {
         return;
     }
     let bench = Bench::new();

@@ -115,8 +115,13 @@ fn a_linked_work_tree() {
     }
     let bench = repository();
     let linked = bench.stage.home.join("linked");
-    bench.on_host(&format!("git worktree add -q -b side {}", linked.display()));
-    let git = bench.stage.workspace.join(".git");
+    let main = bench.stage.outside.join("main");
+    bench.on_host(&format!(
+        "git clone -q . {0}; git -C {0} worktree add -q -b side {1}",
+        main.display(),
+        linked.display()
+    ));
+    let git = main.join(".git");
     let before = snapshot(&git);
     let root = palisade_policy::WorkspaceRoot::new(&linked).unwrap();
     let policy = CanonicalSandboxPolicy::workspace_write([root]);
@@ -150,6 +155,14 @@ fn a_linked_work_tree() {
         ),
         "linked\n"
     );
+    session.end();
+    assert_eq!(snapshot(&git), before);
+
+    // Full access opens the git directory of a root. This one is outside of every root, so it stays closed.
+    let full = commit.with_paths(PathRules::default().with_git(GitAccess::Full));
+    let session = bench.stage.session(&full, Tier::Full);
+    let output = bench.try_run(&session, &there("git commit -qm refused --allow-empty"));
+    assert!(!output.exit.success(), "{}", output.text);
     session.end();
     assert_eq!(snapshot(&git), before);
 }

@@ -1,15 +1,22 @@
 //! Nothing is left behind: mounts, files, processes, descriptors and control groups are as they were, also when one of
 //! a session's processes is killed at a moment that nobody chose.
+#![expect(
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test says what it skips, and its parts speak to each other"
+)]
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use palisade_linux_landlock::Tier;
+use palisade_linux_landlock::{Helper, Session, Tier};
 use palisade_policy::{CanonicalSandboxPolicy, ResourceLimits};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
@@ -33,6 +40,15 @@ fn whoever_is_killed_nothing_is_left() {
     for tier in TIERS {
         supervise(tier, "kills");
     }
+}
+
+#[test]
+fn whoever_is_stopped_the_session_ends() {
+    std::thread::scope(|scope| {
+        for tier in TIERS {
+            scope.spawn(move || supervise(tier, "stops"));
+        }
+    });
 }
 
 #[test]
@@ -102,6 +118,7 @@ fn supervisor() {
     match task.as_str() {
         "runs" => many_runs(&stage, tier, &groups),
         "kills" => many_kills(&stage, tier, &groups),
+        "stops" => stops(&stage, tier, &groups),
         _ => massacre(&stage),
     }
 }
@@ -126,9 +143,10 @@ fn many_runs(stage: &Stage, tier: Tier, groups: &OwnGroups) {
     stage.run(&session, LITTER).assert_success();
     session.end();
     let before = Snapshot::take(stage, groups);
-    for _ in 0..RUNS {
+    for number in 0..RUNS {
         let session = start(&plan).unwrap();
-        stage.run(&session, LITTER).assert_success();
+        let script = if number % 10 == 0 { LITTER } else { "exit 0" };
+        stage.run(&session, script).assert_success();
         session.end();
         // At once: the end of a session is the end of its processes.
         assert_eq!(any_child(), Err(Errno::CHILD));
@@ -156,28 +174,36 @@ fn many_kills(stage: &Stage, tier: Tier, groups: &OwnGroups) {
         Victim::Janitor,
         Victim::Command,
     ];
-    for round in 0..ROUNDS {
-        let victim = victims[round % victims.len()];
+    for (round, victim) in victims.into_iter().cycle().take(ROUNDS).enumerate() {
         let root = stage.workspace.parent().unwrap().to_str().unwrap();
         let mut command = actor(
             &this_program(),
             "leftovers::runner",
             &[tier_name(tier), root],
         );
-        let mut runner = command.stdout(Stdio::piped()).spawn().unwrap();
-        let said = BufReader::new(runner.stdout.take().unwrap());
-        let mut said = said;
-        let _ready = (&mut said)
-            .lines()
-            .find(|line| line.as_ref().unwrap().contains("ready"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut runner = command.spawn().unwrap();
+        let enough = runner.stdin.take();
+        let mut said = BufReader::new(runner.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("ready") {
+            line.clear();
+            assert_ne!(
+                said.read_line(&mut line).unwrap(),
+                0,
+                "the runner does not start"
+            );
+        }
         std::thread::sleep(Duration::from_micros(random.below(12_000)));
         let runner_pid = i32::try_from(runner.id()).unwrap();
         let found = wait_until(Duration::from_secs(5), || find(victim, runner_pid));
         let seed = random.0;
         kill(found.unwrap_or(runner_pid));
+        drop(enough);
         // Whoever loses a session is told so, and does not wait forever.
         let ended = wait_until(Duration::from_secs(30), || runner.try_wait().unwrap());
         assert!(ended.is_some(), "{victim:?} {seed}: the runner hangs");
+        drop(said);
         let alone = wait_until(Duration::from_secs(30), || {
             (any_child() == Err(Errno::CHILD)).then_some(())
         });
@@ -202,8 +228,13 @@ fn runner() {
     let stage = Stage::existing(Path::new(root));
     let plan = stage.plan(&policy(&stage), tier_named(tier));
     println!("ready");
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while Instant::now() < deadline {
+    let enough = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&enough);
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        told.store(true, Ordering::Relaxed);
+    });
+    while !enough.load(Ordering::Relaxed) {
         let script = format!("{LITTER}\nsleep 0.01");
         let Ok(session) = start(&plan) else { return };
         match run(&session, &stage.script(&script)) {
@@ -230,6 +261,24 @@ fn find(victim: Victim, runner: i32) -> Option<i32> {
         Victim::Command => below(false).and_then(|init| children_of(init.pid).first().copied()),
     };
     found.map(|process: Process| process.pid)
+}
+
+/// Somebody stops a process of the session, which can then neither serve nor end by itself.
+fn stops(stage: &Stage, tier: Tier, groups: &OwnGroups) {
+    let plan = stage.plan(&policy(stage), tier);
+    let before = Snapshot::take(stage, groups);
+    for victim in [Victim::Helper, Victim::Init, Victim::Command] {
+        let helper = Helper::new(helper_path()).with_patience(Duration::from_secs(10));
+        let session = Session::start(&plan, &helper).unwrap();
+        stage.run(&session, LITTER).assert_success();
+        stop(find(victim, own_pid()).unwrap());
+        drop(session);
+        let alone = wait_until(Duration::from_secs(10), || {
+            (any_child() == Err(Errno::CHILD)).then_some(())
+        });
+        assert!(alone.is_some(), "{victim:?}: {:#?}", children_of(own_pid()));
+        assert_eq!(before, Snapshot::take(stage, groups), "{victim:?}");
+    }
 }
 
 /// The janitor and everybody else at once: then, and only then, a marked directory may stay until the next run.

@@ -42,7 +42,8 @@ impl Terminal {
             let mut bytes = [0; 4096];
             // A terminal whose last user is gone reads as an error.
             while let Ok(read @ 1..) = reader.read(&mut bytes) {
-                if sender.send(bytes[..read].to_vec()).is_err() {
+                let read = bytes.get(..read).unwrap().to_vec();
+                if sender.send(read).is_err() {
                     return;
                 }
             }
@@ -69,10 +70,9 @@ impl Terminal {
                 return;
             }
             let left = until.saturating_duration_since(Instant::now());
-            match self.screen.recv_timeout(left) {
-                Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(_) => panic!("no {text:?} in {:?}", self.seen),
-            }
+            let next = self.screen.recv_timeout(left);
+            assert!(next.is_ok(), "no {text:?} in {:?}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&next.unwrap()));
         }
     }
 }

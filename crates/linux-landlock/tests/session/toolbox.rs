@@ -11,7 +11,7 @@ use palisade_policy::{CanonicalSandboxPolicy, GitAccess, PathRules};
 use crate::support::{Output, Stage, run};
 
 /// Where Debian puts programs. The test's own search path may lead to places that only its user can read.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+const PATH: &str = "/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin";
 
 /// The tools that are missing here are named in the output, and the test does not go on.
 pub(crate) fn all_installed(programs: &[&str]) -> bool {
@@ -22,6 +22,23 @@ pub(crate) fn all_installed(programs: &[&str]) -> bool {
         }
         there
     })
+}
+
+/// Whether Python can make virtual environments with pip; Debian has that in a package of its own.
+pub(crate) fn has_venv() -> bool {
+    if !all_installed(&["python3"]) {
+        return false;
+    }
+    let imported = find("python3").is_some_and(|python| {
+        HostCommand::new(python)
+            .args(["-c", "import ensurepip, venv"])
+            .output()
+            .is_ok_and(|output| output.status.success())
+    });
+    if !imported {
+        println!("skipped: python3 has no ensurepip");
+    }
+    imported
 }
 
 /// A program of the system.

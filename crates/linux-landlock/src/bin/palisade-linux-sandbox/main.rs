@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 
 #[cfg(target_os = "linux")]
 fn wrap() -> Result<u8, Box<dyn std::error::Error>> {
+    use palisade_linux_landlock::git_import::ImportOptions;
     use palisade_linux_landlock::{Helper, wrapper};
     use palisade_policy::{AbsolutePath, HostFacts, Os};
 
@@ -44,13 +45,25 @@ fn wrap() -> Result<u8, Box<dyn std::error::Error>> {
     facts.home = absolute("HOME");
     facts.tmpdir = absolute("TMPDIR");
     let cwd = std::env::current_dir()?;
-    Ok(wrapper::run(
-        &wrapped,
-        facts,
-        std::env::vars_os().collect(),
-        cwd,
-        &Helper::current_program(),
-    )?)
+    let mut helper = Helper::current_program();
+    if let Some(git) = wrapper::find_git(std::env::var_os("PATH").as_deref()) {
+        helper = helper.with_git(ImportOptions::new(git));
+    }
+    let env = std::env::vars_os().collect();
+    let outcome = wrapper::run(&wrapped, facts, env, cwd, &helper)?;
+    for import in &outcome.git {
+        let of = import.git_dir.display().to_string();
+        let of = of.escape_debug();
+        match &import.outcome {
+            Ok(report) => {
+                for line in report.to_string().lines() {
+                    eprintln!("palisade: git: {of}: {line}");
+                }
+            }
+            Err(error) => eprintln!("palisade: git: {of}: nothing came back: {error}"),
+        }
+    }
+    Ok(outcome.code)
 }
 
 #[cfg(not(target_os = "linux"))]

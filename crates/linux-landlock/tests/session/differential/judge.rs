@@ -1,7 +1,7 @@
 //! What the oracle says about an attempt, and whether the kernel agreed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use palisade_linux_landlock::Tier;
 use palisade_policy::{
@@ -79,7 +79,7 @@ impl<'a> Judge<'a> {
             .collect();
         let other_names = guarded
             .iter()
-            .filter_map(|path| real_as_far_as_it_exists(path).filter(|real| real != path))
+            .filter_map(|path| leads_to(path, 0).filter(|real| real != path))
             .collect();
         let in_the_way = guarded
             .iter()
@@ -158,7 +158,8 @@ impl<'a> Judge<'a> {
             }
             _ => false,
         };
-        late.then_some(Excuse::LaterMatch)
+        // Nothing outside is ever excused by a pattern.
+        (late && guarantee == Guarantee::ProtectedPaths).then_some(Excuse::LaterMatch)
     }
 
     /// Which guarantee a denial belongs to.
@@ -190,18 +191,19 @@ impl<'a> Judge<'a> {
             attempt,
             Attempt::RemoveDirectory(_) | Attempt::RemoveFile(..) | Attempt::RemoveLink(..)
         );
+        let reads = matches!(attempt, Attempt::Read(_) | Attempt::List(_));
+        let itself = matches!(attempt, Attempt::Change(_) | Attempt::Append(_));
+        // An entry that holds such a place cannot be made, moved or removed either.
+        let holds = |path: &PathBuf, place: &PathBuf| !reads && !itself && place.starts_with(path);
         let touches = |places: &[PathBuf]| {
             let meets = |path: &PathBuf| {
-                places
-                    .iter()
-                    .any(|place| path.starts_with(place) || (moves && place.starts_with(path)))
+                let mut places = places.iter();
+                places.any(|place| path.starts_with(place) || holds(path, place))
             };
             expected.touched.iter().any(meets)
         };
         let denied = |access: Access| self.policy.place(&access).is_none();
         let unread = |path: &PathBuf| denied(Access::Read(absolute(path)));
-        let reads = matches!(attempt, Attempt::Read(_) | Attempt::List(_));
-        let itself = matches!(attempt, Attempt::Change(_) | Attempt::Append(_));
         let in_guarded =
             |path: &PathBuf| !itself && denied(Access::Write(absolute(path.parent().unwrap())));
         match Errno::from_raw_os_error(code) {
@@ -320,15 +322,21 @@ fn links_on_the_way(path: &Path, links: &mut Vec<PathBuf>, depth: usize) {
     }
 }
 
-/// A path with its links resolved; what does not exist stays as it is written.
-fn real_as_far_as_it_exists(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|above| {
-        let real = fs::canonicalize(above).ok()?;
-        let rest = path.strip_prefix(above).ok()?;
-        Some(if rest.as_os_str().is_empty() {
-            real
-        } else {
-            real.join(rest)
-        })
-    })
+/// Where a path leads, whether or not anything is there; `None` if it leads in a circle.
+fn leads_to(path: &Path, depth: usize) -> Option<PathBuf> {
+    let mut real = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::Normal(name) => match fs::read_link(real.join(name)) {
+                Ok(_) if depth > 40 => return None,
+                Ok(target) => real = leads_to(&real.join(target), depth + 1)?,
+                Err(_) => real.push(name),
+            },
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    Some(real)
 }
