@@ -47,8 +47,25 @@ fn with_rules(stage: &Stage, rules: PathRules) -> CanonicalSandboxPolicy {
 }
 
 fn denying(patterns: &[&str]) -> PathRules {
-    PathRules::default()
-        .with_deny_read(patterns.iter().map(|text| PathSpec::parse(text).unwrap()))
+    PathRules::default().with_deny_read(patterns.iter().map(|text| PathSpec::parse(text).unwrap()))
+}
+
+/// Runs the helper in mounts of the test's own; `None` if there can be none.
+fn in_own_mounts(stage: &Stage, script: &str) -> Option<std::process::Output> {
+    let output = std::process::Command::new("unshare")
+        .args(["-r", "-m", "sh", "-c", script])
+        .current_dir(&stage.workspace)
+        .env("HOME", &stage.home)
+        .env("OUTSIDE", &stage.outside)
+        .env("HELPER", helper_path())
+        .output();
+    match output {
+        Ok(output) if !matches!(output.status.code(), Some(1 | 77)) => Some(output),
+        other => {
+            println!("skipped: no mounts of the test's own here: {other:?}");
+            None
+        }
+    }
 }
 
 /// What a command tries with a file that it was only given to read.
@@ -154,9 +171,7 @@ fn closing_a_directory_does_not_take_its_secrets_out_of_a_pattern() {
     for pattern in ["**/.env", "conf/deep/*.key"] {
         let policy = with_rules(&stage, denying(&[pattern]));
         let first = begin(&stage, &policy).unwrap();
-        stage
-            .run(&first.session, "chmod 000 conf")
-            .assert_success();
+        stage.run(&first.session, "chmod 000 conf").assert_success();
         first.session.end();
         match begin(&stage, &policy) {
             Err(refusal) => assert!(
@@ -236,19 +251,8 @@ fn secrets_are_masked_at_every_name_that_mounts_give_them() {
         cat "$OUTSIDE/alias/.ssh/id_ed25519" "$OUTSIDE/part/key" || exit 78
         exec "$HELPER" --sandbox-policy-cwd . --sandbox-policy '{"type":"workspace_write"}' -- \
             sh -c 'cat "$HOME/.ssh/id_ed25519" "$OUTSIDE/alias/.ssh/id_ed25519" "$OUTSIDE/part/key" "$OUTSIDE/alias/.netrc"; cat "$OUTSIDE/victim"'"#;
-    let output = std::process::Command::new("unshare")
-        .args(["-r", "-m", "sh", "-c", script])
-        .current_dir(&stage.workspace)
-        .env("HOME", &stage.home)
-        .env("OUTSIDE", &stage.outside)
-        .env("HELPER", helper_path())
-        .output();
-    let output = match output {
-        Ok(output) if !matches!(output.status.code(), Some(1 | 77)) => output,
-        other => {
-            println!("skipped: no mounts of the test's own here: {other:?}");
-            return;
-        }
+    let Some(output) = in_own_mounts(&stage, script) else {
+        return;
     };
     let text = String::from_utf8_lossy(&output.stdout);
     // The first two are from before the sandbox: the aliases are there.
@@ -259,7 +263,11 @@ fn secrets_are_masked_at_every_name_that_mounts_give_them() {
 #[test]
 fn kernel_file_systems_are_no_roots() {
     let stage = Stage::new();
-    for path in ["/proc/sys/kernel", "/proc/sys/kernel/core_pattern", "/sys/kernel"] {
+    for path in [
+        "/proc/sys/kernel",
+        "/proc/sys/kernel/core_pattern",
+        "/sys/kernel",
+    ] {
         let root = WorkspaceRoot::new(path).unwrap();
         let rules = PathRules::default().with_reopened([Reopened::write(root.path().clone())]);
         for policy in [
@@ -268,7 +276,10 @@ fn kernel_file_systems_are_no_roots() {
             with_rules(&stage, rules),
         ] {
             let refusal = begin(&stage, &policy).map(|_| ()).unwrap_err();
-            assert!(matches!(refusal, StartError::Policy(_)), "{path}: {refusal}");
+            assert!(
+                matches!(refusal, StartError::Policy(_)),
+                "{path}: {refusal}"
+            );
             assert!(refusal.to_string().contains("not for files"), "{refusal}");
         }
     }
@@ -293,7 +304,9 @@ fn a_kept_lock_does_not_keep_a_session_waiting() {
     }
     flock(&directory, FlockOperation::LockExclusive).unwrap();
     let start = Instant::now();
-    let refusal = begin(&stage, &stage.workspace_write()).map(|_| ()).unwrap_err();
+    let refusal = begin(&stage, &stage.workspace_write())
+        .map(|_| ())
+        .unwrap_err();
     assert!(
         matches!(
             refusal,
@@ -325,4 +338,45 @@ fn a_placeholder_in_the_making_is_shared() {
             .any(|path| path.as_path() == unfinished),
         "{plan}"
     );
+}
+
+/// A second list of the host's processes, as chroots have one, shows the command lines of everybody.
+#[test]
+fn no_other_list_of_processes_is_open() {
+    let stage = Stage::new();
+    let script = r#"mount --rbind /proc "$OUTSIDE" || exit 77
+        test -r "$OUTSIDE/$$/cmdline" || exit 78
+        "$HELPER" --sandbox-policy-cwd . --sandbox-policy '{"type":"workspace_write"}' -- \
+            sh -c 'ls "$OUTSIDE"; cat "$OUTSIDE"/[0-9]*/cmdline; echo end' 2>/dev/null; exit 0"#;
+    let Some(output) = in_own_mounts(&stage, script) else {
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text, "end\n", "{output:?}");
+}
+
+/// On a file system without extended attributes nobody can tell a placeholder of another session from a directory of the
+/// user's. The other session's janitor must not take it away under this one.
+#[test]
+fn placeholders_without_marks_stay_while_another_session_stands_on_them() {
+    let stage = Stage::new();
+    let script = r#"mount -t ramfs ramfs "$OUTSIDE" || exit 77
+        mkdir "$OUTSIDE/ws" && cd "$OUTSIDE/ws" && mkfifo "$HOME/go1" "$HOME/go2" || exit 78
+        sandbox() { "$HELPER" --sandbox-policy-cwd . --sandbox-policy '{"type":"workspace_write"}' -- sh -c "$1"; }
+        ready() { until test -s "$1"; do kill -0 $2 || exit 79; sleep 0.01; done; }
+        sandbox 'echo ready; read end' < "$HOME/go1" > "$HOME/said1" & first=$!
+        exec 5> "$HOME/go1"
+        ready "$HOME/said1" $first
+        (exec 5>&-; sandbox 'echo ready; read end; mkdir .vscode; echo planted > .vscode/tasks.json') \
+            < "$HOME/go2" > "$HOME/said2" 2> /dev/null & second=$!
+        exec 6> "$HOME/go2"
+        ready "$HOME/said2" $second
+        exec 5>&-; wait $first
+        exec 6>&-; wait $second
+        find . -type f; echo end"#;
+    let Some(output) = in_own_mounts(&stage, script) else {
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text, "end\n", "{output:?}");
 }
