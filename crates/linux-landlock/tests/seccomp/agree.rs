@@ -11,7 +11,7 @@ const I386: u32 = 0x4000_0003;
 const ARM: u32 = 0x4000_0028;
 
 /// Values at which some rule changes its mind, each also with high bits.
-const EDGES: [u64; 30] = [
+const EDGES: [u64; 32] = [
     0,
     1,
     2,
