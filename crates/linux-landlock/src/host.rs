@@ -130,6 +130,8 @@ pub struct Places {
     pub listings: BTreeMap<AbsolutePath, Vec<AbsolutePath>>,
     /// Other names of guarded paths, where a file system is mounted twice.
     pub aliases: Vec<Alias>,
+    /// Where the host shows its processes besides `/proc`, as in directories that somebody changes his root to.
+    pub other_procs: Vec<AbsolutePath>,
     /// Sockets of the host that are bound to a path.
     pub sockets: Vec<AbsolutePath>,
     /// Directories that hold sockets of the host, such as `/run`, and what in them must stay visible.

@@ -23,7 +23,7 @@ use super::cgroup::Groups;
 use super::remove_tree::remove_tree;
 use super::{During, Failed};
 use crate::channel::{Channel, retry};
-use crate::plan::Plan;
+use crate::plan::{Mount, Plan};
 use crate::step::Step;
 use crate::sys::process::{self, Forked};
 use crate::sys::reap::reap_this;
@@ -44,6 +44,9 @@ pub(super) struct Janitor {
 #[derive(Clone)]
 struct Chores {
     placeholders: Vec<AbsolutePath>,
+    /// Protected directories that are empty: where there are no marks, each may be a placeholder of another session,
+    /// which must not remove it while this one stands on it.
+    empty: Vec<AbsolutePath>,
     tmpdir: Option<AbsolutePath>,
     groups: Groups,
 }
@@ -142,6 +145,7 @@ impl Chores {
         let tmpdir = format!("/tmp/{name}");
         Ok(Self {
             placeholders: plan.placeholders.clone(),
+            empty: empty_directories(plan),
             tmpdir: match plan.private_tmpdir {
                 true => Some(AbsolutePath::new(tmpdir).map_err(|_| Errno::INVAL)?),
                 false => None,
@@ -151,15 +155,25 @@ impl Chores {
     }
 
     fn is_empty(&self) -> bool {
-        self.placeholders.is_empty() && self.tmpdir.is_none() && self.groups.is_empty()
+        self.placeholders.is_empty()
+            && self.empty.is_empty()
+            && self.tmpdir.is_none()
+            && self.groups.is_empty()
     }
 
     /// Makes everything; a failure comes with the index of the placeholder that it is about.
-    fn begin(&self, made: &mut Vec<Placeholder>) -> Result<(), (Errno, u32)> {
+    fn begin(
+        &self,
+        made: &mut Vec<Placeholder>,
+        shared: &mut Vec<OwnedFd>,
+    ) -> Result<(), (Errno, u32)> {
         for (index, path) in (0_u32..).zip(&self.placeholders) {
             made.push(Placeholder::make(path).map_err(|errno| (errno, index))?);
         }
         let unrelated = |errno| (errno, u32::MAX);
+        for path in &self.empty {
+            shared.push(share_existing(path).map_err(unrelated)?);
+        }
         if let Some(tmpdir) = &self.tmpdir {
             mkdirat(CWD, tmpdir.as_path(), Mode::from(0o700)).map_err(unrelated)?;
         }
@@ -198,8 +212,8 @@ fn unforeseeable_name() -> Result<String, Errno> {
 fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
     // A terminal's signals are not for it.
     let _ = rustix::process::setsid();
-    let mut made = Vec::new();
-    let (errno, index) = match chores.begin(&mut made) {
+    let (mut made, mut shared) = (Vec::new(), Vec::new());
+    let (errno, index) = match chores.begin(&mut made, &mut shared) {
         Ok(()) => (0, 0),
         Err((errno, index)) => (errno.raw_os_error(), index),
     };
@@ -211,7 +225,38 @@ fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
         // Nothing is ever written there: this returns when the last holder is gone.
         let _ = retry(|| rustix::io::read(gone, &mut [0_u8; 1]));
     }
+    drop(shared);
     chores.finish(made);
+}
+
+/// The protected directories of a plan that exist and hold nothing.
+fn empty_directories(plan: &Plan) -> Vec<AbsolutePath> {
+    let is_empty = |path: &AbsolutePath| {
+        std::fs::read_dir(path.as_path()).is_ok_and(|mut entries| entries.next().is_none())
+    };
+    plan.mounts
+        .iter()
+        .filter_map(|mount| match mount {
+            Mount::Protect { path } | Mount::Mask { path, .. } => Some(path),
+            _ => None,
+        })
+        .filter(|path| !plan.placeholders.contains(path) && is_empty(path))
+        .cloned()
+        .collect()
+}
+
+/// Locks a directory that nobody may remove now. One that was removed just before is missed by the mount on it.
+fn share_existing(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
+    let found = Placeholder::find(path)?;
+    share(&found.directory)?;
+    let (mine, now) = (
+        fstat(&found.directory)?,
+        statat(&found.parent, &found.name, AtFlags::SYMLINK_NOFOLLOW)?,
+    );
+    match (now.st_dev, now.st_ino) == (mine.st_dev, mine.st_ino) {
+        true => Ok(found.directory),
+        false => Err(Errno::STALE),
+    }
 }
 
 /// An empty directory that stands where a protected path is missing.

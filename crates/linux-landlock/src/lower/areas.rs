@@ -357,6 +357,14 @@ impl Areas {
         area.private = area.private.or(private);
     }
 
+    /// A session that has a `/proc` of its own must not find the host's processes in another one.
+    pub(super) fn hide_other_procs(&mut self, places: &Places) {
+        for path in &places.other_procs {
+            let located = Located::new(path.clone(), Entry::Directory);
+            self.insert(path, State::Masked, &located, None);
+        }
+    }
+
     fn show(&mut self, real: &AbsolutePath) {
         if let Some(area) = self.places.get_mut(real) {
             area.visible = true;

@@ -89,7 +89,10 @@ impl Backend for LinuxLandlock {
                 LoweringProblem::OtherPrivatePlaces,
             ));
         }
-        let areas = areas::collect(policy, &host.places)?;
+        let mut areas = areas::collect(policy, &host.places)?;
+        if tier == Tier::Full {
+            areas.hide_other_procs(&host.places);
+        }
         let (plan, enforcement) = match tier {
             Tier::Full => full::lower(policy, host, &areas)?,
             Tier::Landlock => landlock_tier::lower(policy, host, &areas)?,

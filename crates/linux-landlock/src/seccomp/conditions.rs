@@ -126,12 +126,19 @@ pub(super) const UNSHARE: Decision = Decision {
     otherwise: Allow,
 };
 
-/// `ioctl`: no typing into the terminal, and no pasting on a console. The kernel reads 32 bits.
+/// `ioctl`: no typing into the terminal, no pasting on a console, and no snapshot of a subvolume into a writable root,
+/// which would show what is masked: the kernel asks who owns the subvolume, not what may be read of it. The kernel reads
+/// 32 bits.
 pub(super) const IOCTL: Decision = Decision {
     clauses: &[Clause {
         tests: &[Test::OneOf(
             argument(1, "request"),
-            &[Named("TIOCSTI", 0x5412), Named("TIOCLINUX", 0x541c)],
+            &[
+                Named("TIOCSTI", 0x5412),
+                Named("TIOCLINUX", 0x541c),
+                Named("BTRFS_IOC_SNAP_CREATE", 0x5000_9401),
+                Named("BTRFS_IOC_SNAP_CREATE_V2", 0x5000_9417),
+            ],
         )],
         action: Eperm,
     }],

@@ -1,4 +1,4 @@
-//! Other names of guarded paths, where a file system or a part of it is mounted twice.
+//! Other names of guarded paths, where a file system or a part of it is mounted twice, and every other list of processes.
 //!
 //! Home directories that are bound from elsewhere, the physical root of an image-based system, the top level of a
 //! file system with subvolumes: a mask at one name leaves the file open at the other.
@@ -18,6 +18,15 @@ pub(super) fn find(places: &mut Places, policy: &ResolvedPolicy) {
         return;
     };
     let mounts = parse(&list);
+    // The one at `/proc` is replaced by the session's own.
+    let of_processes = mounts
+        .iter()
+        .filter(|mount| mount.kind == b"proc" && !mount.at.starts_with("/proc"))
+        // What we do not reach, a command of the same user does not reach either.
+        .filter(|mount| std::fs::symlink_metadata(&mount.at).is_ok_and(|found| found.is_dir()));
+    places.other_procs = of_processes
+        .filter_map(|mount| AbsolutePath::new(&mount.at).ok())
+        .collect();
     let guards = policy.guards().iter().map(|guard| &guard.matcher);
     let literal = guards
         .chain(policy.read_only())
@@ -73,6 +82,8 @@ struct Mounted {
     /// Which part of the file system is mounted.
     root: PathBuf,
     at: PathBuf,
+    /// The kind of the file system.
+    kind: Vec<u8>,
 }
 
 fn parse(list: &[u8]) -> Vec<Mounted> {
@@ -83,6 +94,8 @@ fn parse(list: &[u8]) -> Vec<Mounted> {
                 device: fields.next()?.to_vec(),
                 root: unescape(fields.next()?),
                 at: unescape(fields.next()?),
+                // After any number of optional fields and a dash.
+                kind: fields.skip_while(|field| *field != b"-").nth(1)?.to_vec(),
             })
         })
         .collect()

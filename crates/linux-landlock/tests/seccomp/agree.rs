@@ -11,7 +11,7 @@ const I386: u32 = 0x4000_0003;
 const ARM: u32 = 0x4000_0028;
 
 /// Values at which some rule changes its mind, each also with high bits.
-const EDGES: [u64; 30] = [
+const EDGES: [u64; 32] = [
     0,
     1,
     2,
@@ -30,6 +30,8 @@ const EDGES: [u64; 30] = [
     262,
     0x5412,
     0x541c,
+    0x5000_9401,
+    0x5000_9417,
     0x0002_0000,
     0x0200_0000,
     0x1000_0000,

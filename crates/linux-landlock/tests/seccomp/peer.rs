@@ -118,7 +118,15 @@ fn conditional(shared: bool) -> BTreeMap<i64, Vec<SeccompRule>> {
     let new_limit = SeccompCondition::new(2, SeccompCmpArgLen::Qword, Ne, 0).unwrap();
     let mut rules = BTreeMap::from([
         (libc::SYS_clone, namespace_bits.map(flag).to_vec()),
-        (libc::SYS_ioctl, vec![is(1, 0x5412), is(1, 0x541c)]),
+        (
+            libc::SYS_ioctl,
+            vec![
+                is(1, 0x5412),
+                is(1, 0x541c),
+                is(1, 0x5000_9401),
+                is(1, 0x5000_9417),
+            ],
+        ),
         (
             libc::SYS_prctl,
             vec![is(0, 31), is(0, 32), is(0, 35), is(0, 62)],

@@ -9,6 +9,7 @@
 #![expect(clippy::print_stdout, reason = "a test says what it skipped")]
 
 mod aftermath;
+mod attacks;
 mod caches;
 mod differential;
 mod failures;
