@@ -278,7 +278,7 @@ fn a_failure_in_the_middle_leaves_no_placeholder() {
     plan.placeholders
         .push(AbsolutePath::new(nowhere.as_path().join("below")).unwrap());
     let error = start(&plan).unwrap_err();
-    assert_eq!(step_of(&error), (Step::KeepTree, Errno::NOENT), "{error}");
+    assert_eq!(step_of(&error), (Step::Janitor, Errno::NOENT), "{error}");
     assert_eq!(names_in(&stage.workspace), [".git"]);
     assert_eq!(names_in(&stage.outside), ["victim"]);
 }
