@@ -109,6 +109,14 @@ impl Janitor {
         }
     }
 
+    /// Tells the janitor that nothing of the session is left, so that it need not wait for the helper's end.
+    pub(super) fn dismiss(&self) {
+        if let Some(alive) = &self.alive {
+            // If it cannot be told, it notices by itself.
+            let _ = rustix::io::write(alive, &[1]);
+        }
+    }
+
     /// The janitor's process.
     pub(super) const fn pid(&self) -> i32 {
         self.pid
@@ -222,7 +230,7 @@ fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
     let told = retry(|| rustix::io::write(&answers, &record)).is_ok();
     drop(answers);
     if told && errno == 0 {
-        // Nothing is ever written there: this returns when the last holder is gone.
+        // Returns when it is dismissed, or when the last holder is gone.
         let _ = retry(|| rustix::io::read(gone, &mut [0_u8; 1]));
     }
     drop(shared);

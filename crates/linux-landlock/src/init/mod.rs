@@ -17,6 +17,7 @@ mod handed_in;
 mod janitor;
 mod mounts;
 mod namespaces;
+mod network;
 mod privileges;
 mod remove_tree;
 mod rules;
@@ -40,6 +41,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::channel::Channel;
 use crate::plan::{LimitMechanism, Plan, Tier};
 use crate::step::Step;
+use crate::sys::reap::end_everybody_else;
 use crate::sys::{process, signals};
 use crate::wire::{Failure, SetupReply, Wire};
 
@@ -223,7 +225,7 @@ impl Outer {
         let gid = rustix::process::getegid().as_raw();
         let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Namespaces)?;
         let doors = self.doors()?;
-        match process::fork_into(namespaces::flags(&self.plan)).during(Step::Namespaces)? {
+        match process::fork_into(namespaces::BIRTH).during(Step::Namespaces)? {
             process::Forked::Child => {
                 drop(lifeline);
                 let entered = enter(doors);
@@ -255,12 +257,11 @@ impl Outer {
     ) -> Result<(), Failed> {
         let plan = &self.plan;
         namespaces::enter(uid, gid)?;
+        let network = network::Network::begin(plan)?;
         let mounter = mounts::Mounter::begin(plan, &self.stores)?;
         self.wait_for_janitor()?;
         mounter.mount_all(plan)?;
-        if plan.network == crate::plan::NetworkNamespace::OwnLoopback {
-            crate::sys::net::loopback_up().during(Step::Loopback)?;
-        }
+        network.enter()?;
         let ruleset = plan.landlock.as_ref().map(rules::build).transpose()?;
         let mut git = plan
             .git
@@ -278,7 +279,14 @@ impl Outer {
         let session = serve::Session::new(plan, ruleset, None, self.groups(), helper)?;
         report_success(channel, None, &git)?;
         drop(git);
-        session.serve(channel)
+        session.serve(channel)?;
+        // Init's end would kill everybody too, but only after its descriptors are closed.
+        if let Some(janitor) = &self.janitor
+            && end_everybody_else()
+        {
+            janitor.dismiss();
+        }
+        Ok(())
     }
 
     /// Two processes adopt what commands leave behind, one above the other: whichever is killed, the other ends the

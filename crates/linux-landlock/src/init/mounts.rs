@@ -240,14 +240,6 @@ impl Mounter {
                 OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
                 Mode::empty(),
             )?;
-            change_recursively(
-                node.as_fd(),
-                c"",
-                Change {
-                    set: NO_SUID,
-                    private: true,
-                },
-            )?;
             attach(node.as_fd(), target.as_fd())?;
         }
         // Not recursively: the nodes themselves must stay writable.

@@ -7,22 +7,15 @@ use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Signal};
 
 use super::{During, Failed};
-use crate::plan::{NetworkNamespace, Plan};
 use crate::step::Step;
 
-/// The namespaces that a plan asks for.
-pub(super) fn flags(plan: &Plan) -> libc::c_int {
-    let network = match plan.network {
-        NetworkNamespace::Host => 0,
-        NetworkNamespace::OwnLoopback | NetworkNamespace::Nothing => libc::CLONE_NEWNET,
-    };
-    libc::CLONE_NEWUSER
-        | libc::CLONE_NEWNS
-        | libc::CLONE_NEWPID
-        | libc::CLONE_NEWIPC
-        | libc::CLONE_NEWUTS
-        | network
-}
+/// The namespaces that every session of the full tier is born in. Its network comes a little later: [`network`](
+/// super::network).
+pub(super) const BIRTH: libc::c_int = libc::CLONE_NEWUSER
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUTS;
 
 /// First thing in the new namespaces: ends with the helper, and maps the user to itself.
 ///

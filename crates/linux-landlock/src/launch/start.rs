@@ -2,8 +2,9 @@
 //! not to work says so or goes on with the weaker tier, if every loss of it was accepted.
 
 use palisade_policy::{
-    AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, Guarantee, Lowered, Measure,
-    PolicyContext, PolicyError, Refusal, ResolvedPolicy,
+    AbsolutePath, AcceptedLosses, Access, Backend as _, CanonicalSandboxPolicy, Enforcement,
+    Guarantee, Lowered, Measure, PathSpec, Place, PolicyContext, PolicyError, Refusal,
+    ResolvedPolicy,
 };
 
 use super::error::LaunchError;
@@ -141,7 +142,8 @@ fn attempt(
     accepted: &AcceptedLosses,
     helper: &Helper,
 ) -> Result<Started, StartError> {
-    let policy = policy.resolve(&context.clone().with_private(private_places(&host)))?;
+    let context = context.clone().with_private(private_places(&host));
+    let policy = resolve(policy, &context, helper)?;
     survey::look(&mut host, &policy, &SurveyOptions::launch());
     let (plan, enforcement) = LinuxLandlock.lower(&policy, &host)?.admit(accepted)?;
     let (plan, enforcement, history) = note_history(plan, enforcement, &policy, accepted, helper)?;
@@ -153,6 +155,34 @@ fn attempt(
         enforcement,
         history,
     })
+}
+
+/// Resolves the policy. A helper inside a writable root, as a local installation or a build is, becomes read-only:
+/// otherwise a command could replace it, and the next session would run what it put there, unconfined.
+fn resolve(
+    policy: &CanonicalSandboxPolicy,
+    context: &PolicyContext,
+    helper: &Helper,
+) -> Result<ResolvedPolicy, PolicyError> {
+    let resolved = policy.resolve(context)?;
+    let program = std::fs::canonicalize(helper.program()).ok();
+    let Some(program) = program.and_then(|path| AbsolutePath::new(path).ok()) else {
+        // It cannot be started either, and the launch says so.
+        return Ok(resolved);
+    };
+    if resolved.place(&Access::Write(program.clone())) != Some(Place::Host) {
+        return Ok(resolved);
+    }
+    let Some((rules, _)) = policy.rules() else {
+        return Ok(resolved);
+    };
+    let read_only = rules
+        .read_only
+        .iter()
+        .cloned()
+        .chain([PathSpec::from(program)]);
+    let rules = rules.clone().with_read_only(read_only);
+    policy.clone().with_paths(rules).resolve(context)
 }
 
 /// Takes the old values of every repository with an overlay. Where that fails, nothing could come back: that is a loss

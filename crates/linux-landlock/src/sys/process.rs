@@ -49,6 +49,12 @@ pub(crate) fn fork_into(namespaces: libc::c_int) -> Result<Forked, Errno> {
     }
 }
 
+/// Gives the calling thread namespaces of its own.
+pub(crate) fn unshare(flags: rustix::thread::UnshareFlags) -> Result<(), Errno> {
+    // SAFETY: descriptors stay shared: only namespaces are asked for, and callers rely on nothing else of the thread.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+}
+
 /// Ends the process at once: no destructor, no handler.
 pub(crate) fn exit_now(code: i32) -> ! {
     // SAFETY: ends the process.

@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use palisade_linux_landlock::Tier;
-use palisade_policy::CanonicalSandboxPolicy;
+use palisade_linux_landlock::{Helper, Tier, start};
+use palisade_policy::{AcceptedLosses, CanonicalSandboxPolicy};
 
-use crate::support::{Stage, TIERS, read};
+use crate::support::{Stage, TIERS, helper_path, read};
 
 #[test]
 fn the_workspace_can_be_written_and_nothing_else() {
@@ -186,4 +186,21 @@ fn a_session_keeps_its_tmp_and_its_servers_and_nothing_survives_it() {
         "{}",
         output.text
     );
+}
+
+#[test]
+fn a_helper_inside_a_writable_root_cannot_be_replaced() {
+    let stage = Stage::new();
+    let program = stage.workspace.join("bin/helper");
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    fs::copy(helper_path(), &program).unwrap();
+    let helper = Helper::new(&program);
+    let policy = stage.workspace_write();
+    let started = start(&policy, &stage.context(), &AcceptedLosses::none(), &helper).unwrap();
+    let before = fs::metadata(&program).unwrap();
+    let script = "echo x > bin/helper; rm -f bin/helper; mv bin other; mv -f /etc/hostname bin/helper; touch bin/fine";
+    stage.run(&started.session, script);
+    let after = fs::metadata(&program).unwrap();
+    assert_eq!((before.ino(), before.len()), (after.ino(), after.len()));
+    assert!(stage.workspace.join("bin/fine").exists());
 }
