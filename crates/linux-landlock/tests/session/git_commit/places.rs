@@ -52,7 +52,7 @@ fn on_a_file_system_without_attributes() {
 }
 
 #[test]
-#[ignore = "a part of the tests above"]
+#[ignore = "a part of other tests"]
 fn act() {
     let Some(role) = role() else {
         return;
