@@ -22,7 +22,7 @@ use crate::plan::{Limits, Plan, Tier};
 use crate::step::Step;
 use crate::sys::process::{GuardedStack, exit_now, reset_handlers, vfork};
 use crate::sys::reap::{reap_this, signal_command};
-use crate::wire::{CommandRequest, Record, STATUS_RECORD};
+use crate::wire::{Record, STATUS_RECORD};
 
 /// Launches commands under Landlock and seccomp, without a helper.
 #[derive(Debug)]
@@ -82,20 +82,7 @@ impl DirectLauncher {
     /// Names the step that failed; nothing ran.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<DirectChild, LaunchError> {
         stdio.check(self.has_landlock, self.network)?;
-        let request = CommandRequest {
-            id: 0,
-            argv: command.argv.clone(),
-            env: command
-                .env
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            cwd: command.cwd.clone().into_os_string(),
-            terminal: command.terminal,
-            narrower_rules: command.narrower_rules.clone(),
-            narrower_filter: command.narrower_filter.clone(),
-        };
-        let prepared = PreparedExec::new(request, &[])
+        let prepared = PreparedExec::new(command.request(0), &[])
             .map_err(|failed| LaunchError::from(failed.to_wire()))?;
         // Above 2, so that giving one of them its place does not overwrite another.
         let [stdin, stdout, stderr] = stdio.descriptors();

@@ -76,6 +76,23 @@ impl Command {
         self.narrower_filter = filter;
         self
     }
+
+    /// The command as the one who starts it gets it.
+    pub(super) fn request(&self, id: u32) -> CommandRequest {
+        CommandRequest {
+            id,
+            argv: self.argv.clone(),
+            env: self
+                .env
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            cwd: self.cwd.clone().into_os_string(),
+            terminal: self.terminal,
+            narrower_rules: self.narrower_rules.clone(),
+            narrower_filter: self.narrower_filter.clone(),
+        }
+    }
 }
 
 /// A running session. Everything in it ends when this is dropped, or when the process that holds it dies.
@@ -193,19 +210,7 @@ impl Session {
         self.refresh_git();
         let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let request = Request::Command(CommandRequest {
-            id,
-            argv: command.argv.clone(),
-            env: command
-                .env
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            cwd: command.cwd.clone().into_os_string(),
-            terminal: command.terminal,
-            narrower_rules: command.narrower_rules.clone(),
-            narrower_filter: command.narrower_filter.clone(),
-        });
+        let request = Request::Command(command.request(id));
         let [stdin, stdout, stderr] = stdio.descriptors();
         let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
         self.connection
