@@ -140,7 +140,7 @@ impl Session {
     /// # Errors
     /// Names the step that failed; nothing has run and nothing is left behind.
     pub fn start(plan: &Plan, helper: &Helper) -> Result<Self, LaunchError> {
-        let (channel, theirs) = Channel::pair()?;
+        let (channel, theirs) = Channel::pair().map_err(LaunchError::system)?;
         let child = helper.spawn(theirs)?;
         let mut session = Self {
             connection: Arc::new(Connection {
@@ -197,7 +197,7 @@ impl Session {
             Errno::PIPE | Errno::CONNRESET | Errno::BADMSG | Errno::TOOBIG => {
                 LaunchError::SessionLost
             }
-            errno => errno.into(),
+            errno => LaunchError::system(errno),
         }
     }
 
@@ -208,7 +208,7 @@ impl Session {
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<Child, LaunchError> {
         stdio.check(self.has_landlock, self.network)?;
         self.refresh_git();
-        let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (status, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(LaunchError::system)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let request = Request::Command(command.request(id));
         let [stdin, stdout, stderr] = stdio.descriptors();
