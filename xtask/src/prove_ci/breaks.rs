@@ -109,7 +109,7 @@ pub(super) const BREAKS: &[Break] = &[
         },
     },
     Break {
-        name: "attempt-expected-to-work",
+        name: "probe-expected-to-escape",
         step: "unprivileged",
         evidence: "deviation: krn-setns (Full, Write)",
         edit: |specimen| {
