@@ -1,6 +1,7 @@
 //! The ways to break the repository, as data.
 //!
-//! Edits append to files that will always exist, so that the breaks survive changes to the code they break.
+//! Edits append to files that will always exist, so that the breaks survive changes to the code they break. The ones
+//! that make a hole in the sandbox cannot: where the code has moved on, they say so and have to follow it.
 
 use anyhow::Result;
 
@@ -18,6 +19,8 @@ pub(super) struct Break {
 
 const LIB: &str = "crates/policy/src/lib.rs";
 const EXTRA: &str = "crates/policy/src/prove_ci.rs";
+/// A test that the step `unprivileged` runs.
+const AS_NOBODY: &str = "crates/linux-landlock/tests/seccomp/main.rs";
 
 pub(super) const BREAKS: &[Break] = &[
     Break {
@@ -69,6 +72,51 @@ pub(super) const BREAKS: &[Break] = &[
             specimen.append(
                 &specimen.first_file("crates", ".snap")?,
                 "prove_ci was here\n",
+            )
+        },
+    },
+    Break {
+        name: "test-that-needs-root",
+        step: "unprivileged",
+        evidence: "prove_ci::only_root",
+        edit: |specimen| {
+            let text = "\nmod prove_ci {\n    #[test]\n    fn only_root() {\n        assert!(rustix::process::geteuid().is_root());\n    }\n}\n";
+            specimen.append(AS_NOBODY, text)
+        },
+    },
+    Break {
+        name: "protected-paths-writable",
+        step: "unprivileged",
+        evidence: "deviation: git-hooks-write (Full, Write)",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/linux-landlock/src/init/mounts.rs",
+                "mount_on_itself(path, READ_ONLY)",
+                "mount_on_itself(path, 0)",
+            )
+        },
+    },
+    Break {
+        name: "system-call-let-through",
+        step: "unprivileged",
+        evidence: "deviation: krn-keyctl (Full, Write)",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/linux-landlock/src/seccomp/rules.rs",
+                "profile.blocks(name);",
+                "name != \"keyctl\" && profile.blocks(name);",
+            )
+        },
+    },
+    Break {
+        name: "probe-expected-to-escape",
+        step: "unprivileged",
+        evidence: "deviation: krn-setns (Full, Write)",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/probes/src/registry/kernel.rs",
+                "attempt!(attempts::kernel::setns),\n    )",
+                "attempt!(attempts::kernel::setns),\n    )\n    .full(crate::probe::Expected::Residue(\"prove_ci\"))",
             )
         },
     },
@@ -174,6 +222,15 @@ pub(super) const BREAKS: &[Break] = &[
         step: "tidy",
         evidence: "an ignored test guards nothing",
         edit: |specimen| specimen.append(LIB, "\n#[test]\n#[ignore]\nfn prove_ci() {}\n"),
+    },
+    Break {
+        name: "part-that-nobody-starts",
+        step: "tidy",
+        evidence: "no other test of this file starts `prove_ci`",
+        edit: |specimen| {
+            let text = "\n#[test]\n#[ignore = \"a part of other tests\"]\nfn prove_ci() {}\n";
+            specimen.append(LIB, text)
+        },
     },
     Break {
         name: "printing-library",

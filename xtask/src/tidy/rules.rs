@@ -1,6 +1,7 @@
 //! Rules for every Rust file.
 
 use super::Finding;
+use super::lexer::{Kind, Token};
 use super::source::{Source, occurrences};
 
 /// Of lines outside of tests. A file that outgrows it holds two things.
@@ -11,6 +12,9 @@ const UNFINISHED: &[&str] = &["todo", "unimplemented", "dbg"];
 
 /// Libraries return values; what to show, and when to end, is for the program.
 const OUTPUT: &[&str] = &["print", "println", "eprint", "eprintln"];
+
+/// Why a test may be ignored: others start it by its name, in a process of its own, and judge what came of it.
+const PART: &str = "\"a part of other tests\"";
 
 /// Crates under `crates/` that are programs.
 const PROGRAMS: &[&str] = &["cli"];
@@ -36,11 +40,18 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
             found(token.line, format!("`{name}!` is unfinished work"));
         }
     }
-    for token in occurrences(&source.tokens, &["#", "[", "ignore"]) {
-        found(
-            token.line,
-            "an ignored test guards nothing: fix it or delete it".to_owned(),
-        );
+    for ignored in ignored_tests(&source.tokens) {
+        match ignored.part {
+            None => found(
+                ignored.line,
+                "an ignored test guards nothing: fix it or delete it".to_owned(),
+            ),
+            Some(name) if !starts_test(&source.tokens, name) => found(
+                ignored.line,
+                format!("no other test of this file starts `{name}`: delete it"),
+            ),
+            Some(_) => {}
+        }
     }
     if !is_sys(source.path) {
         for token in occurrences(&source.tokens, &["unsafe"]) {
@@ -65,6 +76,48 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+struct Ignored<'a> {
+    line: usize,
+    /// The test's name if it is a part of others.
+    part: Option<&'a str>,
+}
+
+fn ignored_tests<'a>(tokens: &[Token<'a>]) -> Vec<Ignored<'a>> {
+    let starts = (0..tokens.len()).filter_map(|at| tokens.get(at..));
+    starts
+        .filter_map(|rest| match rest {
+            [hash, open, ignore, rest @ ..]
+                if hash.is("#") && open.is("[") && ignore.is("ignore") =>
+            {
+                let part = match rest {
+                    [equals, reason, close, function, name, ..]
+                        if equals.is("=")
+                            && reason.text == PART
+                            && close.is("]")
+                            && function.is("fn") =>
+                    {
+                        Some(name.text)
+                    }
+                    _ => None,
+                };
+                Some(Ignored {
+                    line: hash.line,
+                    part,
+                })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether a string names the test the way the test program wants it: with its modules.
+fn starts_test(tokens: &[Token<'_>], name: &str) -> bool {
+    let end = format!("::{name}\"");
+    tokens
+        .iter()
+        .any(|token| token.kind == Kind::Literal && token.text.ends_with(&end))
 }
 
 fn is_sys(path: &str) -> bool {
@@ -143,6 +196,27 @@ mod tests {
             "crates/a/tests/it.rs",
             "//! Doc.\n#[test]\n#[ignore = \"slow\"]\nfn f() {}\n",
             &expected,
+        );
+    }
+
+    #[test]
+    fn a_part_of_other_tests_is_started_by_them() {
+        let path = "crates/a/tests/it.rs";
+        let part = "#[test]\n#[ignore = \"a part of other tests\"]\nfn act() {}\n";
+        let starts = |name: &str| format!("//! Doc.\nconst A: &str = \"{name}\";\n{part}");
+        check_at(path, &starts("it::act"), &[]);
+        let unstarted = ["4: no other test of this file starts `act`: delete it"];
+        check_at(path, &starts("it::react"), &unstarted);
+        check_at(path, &starts("act"), &unstarted);
+        check_at(
+            path,
+            &format!("//! Doc.\n// \"it::act\"\n\n{part}"),
+            &["5: no other test of this file starts `act`: delete it"],
+        );
+        check_at(
+            path,
+            &starts("it::act").replace("a part", "slow, and a part"),
+            &["4: an ignored test guards nothing: fix it or delete it"],
         );
     }
 

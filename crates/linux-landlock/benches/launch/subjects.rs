@@ -195,8 +195,9 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 fn print(title: &str, medians: &[(String, Duration)]) {
-    let base = medians.first().unwrap().1.as_secs_f64();
-    println!("| {title} | times bare | median |\n|---|---:|---:|");
+    let (first, base) = medians.first().unwrap();
+    let base = base.as_secs_f64();
+    println!("| {title} | times {first} | median |\n|---|---:|---:|");
     for (name, time) in medians {
         println!(
             "| {name} | {:.2} | {} us |",

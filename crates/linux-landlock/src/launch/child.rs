@@ -123,7 +123,7 @@ impl Child {
                     return Err(LaunchError::SessionLost);
                 }
                 Ok(read) => self.partial.extend(record.get(..read).unwrap_or_default()),
-                Err(errno) => return Err(errno.into()),
+                Err(errno) => return Err(LaunchError::system(errno)),
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::plan::{Limits, Plan, Tier};
 use crate::step::Step;
 use crate::sys::process::{GuardedStack, exit_now, reset_handlers, vfork};
 use crate::sys::reap::{reap_this, signal_command};
-use crate::wire::{CommandRequest, Record, STATUS_RECORD};
+use crate::wire::{Record, STATUS_RECORD};
 
 /// Launches commands under Landlock and seccomp, without a helper.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl DirectLauncher {
         let ruleset = plan.landlock.as_ref().map(build_ruleset).transpose();
         let ruleset = ruleset.map_err(|failed| LaunchError::from(failed.to_wire()))?;
         let setup = ChildSetup::renouncing(plan, ruleset);
-        let stack = GuardedStack::new()?;
+        let stack = GuardedStack::new().map_err(LaunchError::system)?;
         let (orders, inbox) = channel();
         let thread = std::thread::Builder::new()
             .name("palisade-launcher".to_owned())
@@ -82,28 +82,10 @@ impl DirectLauncher {
     /// Names the step that failed; nothing ran.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<DirectChild, LaunchError> {
         stdio.check(self.has_landlock, self.network)?;
-        let request = CommandRequest {
-            id: 0,
-            argv: command.argv.clone(),
-            env: command
-                .env
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            cwd: command.cwd.clone().into_os_string(),
-            terminal: command.terminal,
-            narrower_rules: command.narrower_rules.clone(),
-            narrower_filter: command.narrower_filter.clone(),
-        };
-        let prepared = PreparedExec::new(request, &[])
+        let prepared = PreparedExec::new(command.request(0), &[])
             .map_err(|failed| LaunchError::from(failed.to_wire()))?;
-        // Above 2, so that giving one of them its place does not overwrite another.
         let [stdin, stdout, stderr] = stdio.descriptors();
-        let stdio = [
-            fcntl_dupfd_cloexec(stdin, 3)?,
-            fcntl_dupfd_cloexec(stdout, 3)?,
-            fcntl_dupfd_cloexec(stderr, 3)?,
-        ];
+        let stdio = [above_two(stdin)?, above_two(stdout)?, above_two(stderr)?];
         let (answer, answers) = channel();
         let order = Order {
             command: prepared,
@@ -130,6 +112,12 @@ impl Drop for DirectLauncher {
     }
 }
 
+/// A copy that does not get in the way when the command's descriptors take their places: they would overwrite one
+/// another, or what a caller without descriptors 0-2 gets there. The original is closed if it is owned.
+fn above_two(descriptor: impl AsFd) -> Result<OwnedFd, LaunchError> {
+    fcntl_dupfd_cloexec(descriptor, 3).map_err(LaunchError::system)
+}
+
 fn serve(setup: &ChildSetup, stack: &GuardedStack, inbox: &Receiver<Order>) {
     while let Ok(Order {
         command,
@@ -148,9 +136,8 @@ fn launch(
     command: &PreparedExec,
     stdio: &[OwnedFd; 3],
 ) -> Result<i32, LaunchError> {
-    let (failures, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
-    // Above 2, as a caller without descriptors 0-2 gets them here, and the command's own would take their place.
-    let theirs = fcntl_dupfd_cloexec(theirs, 3)?;
+    let (failures, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(LaunchError::system)?;
+    let theirs = above_two(theirs)?;
     let child = || {
         reset_handlers();
         let (step, errno) = setup.become_command(command, stdio.each_ref().map(AsFd::as_fd));

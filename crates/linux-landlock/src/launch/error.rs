@@ -61,6 +61,11 @@ impl LaunchError {
         }
     }
 
+    /// Not a conversion, which would be a public one of a type that is not ours.
+    pub(crate) fn system(errno: Errno) -> Self {
+        Self::Io(errno.into())
+    }
+
     /// What refused, and what would help; `None` if the message says it all.
     #[must_use]
     pub fn explain(&self) -> Option<Explanation> {
@@ -78,11 +83,5 @@ impl From<Failure> for LaunchError {
             path: failure.path.map(PathBuf::from),
             source: io::Error::from_raw_os_error(failure.errno),
         }
-    }
-}
-
-impl From<Errno> for LaunchError {
-    fn from(errno: Errno) -> Self {
-        Self::Io(errno.into())
     }
 }

@@ -76,6 +76,23 @@ impl Command {
         self.narrower_filter = filter;
         self
     }
+
+    /// The command as the one who starts it gets it.
+    pub(super) fn request(&self, id: u32) -> CommandRequest {
+        CommandRequest {
+            id,
+            argv: self.argv.clone(),
+            env: self
+                .env
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            cwd: self.cwd.clone().into_os_string(),
+            terminal: self.terminal,
+            narrower_rules: self.narrower_rules.clone(),
+            narrower_filter: self.narrower_filter.clone(),
+        }
+    }
 }
 
 /// A running session. Everything in it ends when this is dropped, or when the process that holds it dies.
@@ -123,7 +140,7 @@ impl Session {
     /// # Errors
     /// Names the step that failed; nothing has run and nothing is left behind.
     pub fn start(plan: &Plan, helper: &Helper) -> Result<Self, LaunchError> {
-        let (channel, theirs) = Channel::pair()?;
+        let (channel, theirs) = Channel::pair().map_err(LaunchError::system)?;
         let child = helper.spawn(theirs)?;
         let mut session = Self {
             connection: Arc::new(Connection {
@@ -180,7 +197,7 @@ impl Session {
             Errno::PIPE | Errno::CONNRESET | Errno::BADMSG | Errno::TOOBIG => {
                 LaunchError::SessionLost
             }
-            errno => errno.into(),
+            errno => LaunchError::system(errno),
         }
     }
 
@@ -191,21 +208,9 @@ impl Session {
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<Child, LaunchError> {
         stdio.check(self.has_landlock, self.network)?;
         self.refresh_git();
-        let (status, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (status, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(LaunchError::system)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let request = Request::Command(CommandRequest {
-            id,
-            argv: command.argv.clone(),
-            env: command
-                .env
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            cwd: command.cwd.clone().into_os_string(),
-            terminal: command.terminal,
-            narrower_rules: command.narrower_rules.clone(),
-            narrower_filter: command.narrower_filter.clone(),
-        });
+        let request = Request::Command(command.request(id));
         let [stdin, stdout, stderr] = stdio.descriptors();
         let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
         self.connection

@@ -49,7 +49,8 @@ impl Stdio {
     /// that, so without Landlock only pipes, sockets and devices pass. A socket keeps the network that it was made in.
     pub(super) fn check(&self, landlock: bool, network: Network) -> Result<(), LaunchError> {
         for (number, descriptor) in (0..).zip(self.descriptors()) {
-            let what = match FileType::from_raw_mode(fstat(descriptor)?.st_mode) {
+            let status = fstat(descriptor).map_err(LaunchError::system)?;
+            let what = match FileType::from_raw_mode(status.st_mode) {
                 FileType::RegularFile if !landlock => "a file where the kernel has no Landlock",
                 FileType::RegularFile | FileType::Fifo | FileType::CharacterDevice => continue,
                 FileType::Socket if network == Network::Open || is_one_conversation(descriptor) => {

@@ -109,7 +109,7 @@ fn run_reported(
         std::fs::canonicalize(&wrapped.policy_cwd).map_err(|error| bad_cwd(error.to_string()))?;
     let root = WorkspaceRoot::new(real).map_err(|error: PathError| bad_cwd(error.to_string()))?;
     let context = PolicyContext::new(facts, root);
-    let signals = signal_descriptor(&PASSED_ON).map_err(LaunchError::from)?;
+    let signals = signal_descriptor(&PASSED_ON).map_err(LaunchError::system)?;
     let mut started = start(&wrapped.policy, &context, &wrapped.accepted, helper)?;
     let mut command = Command::new(wrapped.argv.iter().cloned(), cwd).with_env(env);
     if let Some(profile) = &wrapped.narrower {
@@ -163,7 +163,7 @@ fn wait(child: &mut Child, signals: &OwnedFd) -> Result<Exit, WrapError> {
             PollFd::new(&*child, PollFlags::IN),
             PollFd::new(signals, PollFlags::IN),
         ];
-        retry(|| poll(&mut watched, None)).map_err(LaunchError::from)?;
+        retry(|| poll(&mut watched, None)).map_err(LaunchError::system)?;
         let [ended, _] = watched.map(|watched| !watched.revents().is_empty());
         while let Some(signal) = next_signal(signals) {
             child.signal(signal)?;

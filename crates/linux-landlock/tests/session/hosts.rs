@@ -20,7 +20,7 @@ use seccompiler::{
 };
 
 use crate::failures::step_of;
-use crate::roles::{actor, perform, role, this_program};
+use crate::roles::{actor, perform, role, started_by, this_program};
 use crate::support::{Stage, TIERS, helper_path, run, start};
 use crate::sys;
 
@@ -284,11 +284,7 @@ fn a_host_with_a_masked_proc() {
         return;
     }
     let inner = actor(&this_program(), "hosts::caller", &["masked"]);
-    isolated.arg(inner.get_program()).args(inner.get_args());
-    for (name, value) in inner.get_envs() {
-        isolated.env(name, value.unwrap());
-    }
-    perform(isolated);
+    perform(started_by(isolated, &inner));
 }
 
 fn masked() {

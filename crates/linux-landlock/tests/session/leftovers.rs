@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
 
 use crate::processes::{Process, children_of, wait_until};
-use crate::roles::{actor, perform, role, this_program, tier_name, tier_named};
+use crate::roles::{actor, perform, role, started_by, this_program, tier_name, tier_named};
 use crate::support::{Stage, TIERS, helper_path, run, start};
 
 const RUNS: usize = 200;
@@ -95,10 +95,8 @@ fn supervise(tier: Tier, task: &str) {
     }
     let inner = actor(&program, "leftovers::supervisor", &[task, tier_name(tier)]);
     isolated.args(["sh", "-c", script, "sh"]);
-    isolated.arg(&tmp).arg(&program).args(inner.get_args());
-    for (name, value) in inner.get_envs() {
-        isolated.env(name, value.unwrap_or_default());
-    }
+    isolated.arg(&tmp);
+    let mut isolated = started_by(isolated, &inner);
     isolated.env("PALISADE_TEST_HELPER", &helper);
     perform(isolated);
 }

@@ -31,6 +31,15 @@ pub(crate) fn actor(program: &Path, test: &str, role: &[&str]) -> Command {
     command
 }
 
+/// An actor that another program starts, as the last of its arguments.
+pub(crate) fn started_by(mut program: Command, actor: &Command) -> Command {
+    program.arg(actor.get_program()).args(actor.get_args());
+    for (name, value) in actor.get_envs() {
+        program.env(name, value.unwrap());
+    }
+    program
+}
+
 pub(crate) fn this_program() -> PathBuf {
     std::env::current_exe().unwrap()
 }

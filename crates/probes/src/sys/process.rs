@@ -158,8 +158,8 @@ pub(crate) fn lower_priority(pid: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// On how many processors a process may run; zero is this process.
-pub(crate) fn processors(pid: i32) -> io::Result<i32> {
+/// The processors that a process may run on.
+fn affinity(pid: i32) -> io::Result<libc::cpu_set_t> {
     // SAFETY: all zeros is an empty set, which the kernel fills in.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
@@ -168,21 +168,23 @@ pub(crate) fn processors(pid: i32) -> io::Result<i32> {
             size_of_val(&set),
             &raw mut set,
         ))?;
-        Ok(libc::CPU_COUNT(&set))
+        Ok(set)
     }
+}
+
+/// On how many processors a process may run; zero is this process.
+pub(crate) fn processors(pid: i32) -> io::Result<i32> {
+    let set = affinity(pid)?;
+    // SAFETY: it only reads the set.
+    Ok(unsafe { libc::CPU_COUNT(&set) })
 }
 
 /// Keeps a process to the first processor that it has.
 pub(crate) fn pin(pid: i32) -> io::Result<()> {
     one(pid)?;
-    // SAFETY: all zeros is an empty set, which the kernel fills in; the numbers are below the size of a set.
+    let set = affinity(pid)?;
+    // SAFETY: all zeros is an empty set; the numbers are below the size of a set.
     unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        check(libc::sched_getaffinity(
-            pid,
-            size_of_val(&set),
-            &raw mut set,
-        ))?;
         let mut first: libc::cpu_set_t = std::mem::zeroed();
         if let Some(cpu) = (0..1024).find(|&cpu| libc::CPU_ISSET(cpu, &set)) {
             libc::CPU_SET(cpu, &mut first);

@@ -195,7 +195,7 @@ pub(super) fn outcomes(text: &str) -> Result<Vec<Outcome>, String> {
 }
 
 #[test]
-#[ignore = "runs inside the sandbox, started by the differential test"]
+#[ignore = "a part of other tests"]
 fn inside() {
     let Ok(attempts) = std::env::var(ATTEMPTS) else {
         println!("skipped: nobody asked for anything");

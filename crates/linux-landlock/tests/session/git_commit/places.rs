@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::Repository;
-use crate::roles::{actor, perform, role, this_program};
+use crate::roles::{actor, perform, role, started_by, this_program};
 
 /// Runs the actor below as the root of a user namespace of its own; `false` if there cannot be one here.
 fn in_own_namespaces(kind: &str) -> bool {
@@ -29,14 +29,8 @@ fn in_own_namespaces(kind: &str) -> bool {
         &["git-on", kind],
     );
     let mut command = Command::new("unshare");
-    command
-        .args(unshare)
-        .arg(inner.get_program())
-        .args(inner.get_args());
-    for (name, value) in inner.get_envs() {
-        command.env(name, value.unwrap());
-    }
-    perform(command);
+    command.args(unshare);
+    perform(started_by(command, &inner));
     true
 }
 
@@ -52,7 +46,7 @@ fn on_a_file_system_without_attributes() {
 }
 
 #[test]
-#[ignore = "a part of the tests above"]
+#[ignore = "a part of other tests"]
 fn act() {
     let Some(role) = role() else {
         return;
