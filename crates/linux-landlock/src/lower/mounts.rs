@@ -493,3 +493,33 @@ fn cache_store(store: Option<&AbsolutePath>, cache: &AbsolutePath) -> OverlaySto
     AbsolutePath::new(store.as_path().join(name))
         .map_or(OverlayStore::Session, OverlayStore::Directory)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_path() -> impl Strategy<Value = AbsolutePath> {
+        proptest::collection::vec("[ab-]{1,2}", 0..5)
+            .prop_map(|names| AbsolutePath::new(format!("/{}", names.join("/"))).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn the_deepest_mount_above_a_path_decides(
+            mounted in proptest::collection::btree_set(any_path(), 0..20),
+            path in any_path(),
+        ) {
+            let built = Built {
+                regions: mounted.iter().cloned().map(|at| (at, Region::Writable)).collect(),
+                ..Built::default()
+            };
+            let deepest = path
+                .as_path()
+                .ancestors()
+                .find_map(|above| mounted.iter().find(|at| at.as_path() == above));
+            prop_assert_eq!(built.enclosing(&path).0, deepest);
+        }
+    }
+}
