@@ -1,7 +1,9 @@
 //! Checked paths: what reaches the rest of the crate is absolute (or relative) for sure, normalised and free of `..`.
 
+use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,7 @@ use crate::raw_path::RawPath;
 /// # }
 /// # Ok::<(), palisade_policy::PathError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "RawPath", into = "RawPath")]
 pub struct AbsolutePath(PathBuf);
 
@@ -57,6 +59,18 @@ impl AbsolutePath {
         self.0.parent().map(|parent| Self(parent.to_path_buf()))
     }
 
+    /// The deepest path that covers both; `None` if they have not even the root in common. Names are compared exactly.
+    #[must_use]
+    pub fn common_ancestor(&self, other: &Self) -> Option<Self> {
+        let mut ancestors = self.0.ancestors();
+        ancestors
+            .find(|above| match cfg!(unix) {
+                true => is_prefix(above.as_os_str().as_encoded_bytes(), other.bytes()),
+                false => other.0.starts_with(above),
+            })
+            .map(|above| Self(above.to_path_buf()))
+    }
+
     /// Whether this is the root of the file system (or of a drive).
     #[must_use]
     pub fn is_file_system_root(&self) -> bool {
@@ -67,29 +81,25 @@ impl AbsolutePath {
     #[must_use]
     pub fn covers(&self, other: &Self, case: PathCase) -> bool {
         if cfg!(unix) && case == PathCase::Sensitive {
-            return self.covers_bytes(other);
+            return is_prefix(self.bytes(), other.bytes());
         }
         let mut rest = other.components();
         self.components()
             .all(|mine| rest.next().is_some_and(|theirs| case.same(mine, theirs)))
     }
 
-    /// The same for names that are bytes, which is asked very often: both paths are normalised, so one is a prefix of
-    /// the other that ends where a name ends.
-    fn covers_bytes(&self, other: &Self) -> bool {
-        let mine = self.0.as_os_str().as_encoded_bytes();
-        let theirs = other.0.as_os_str().as_encoded_bytes();
-        match theirs.strip_prefix(mine) {
-            Some([] | [b'/', ..]) => true,
-            Some(_) => mine == b"/",
-            None => false,
-        }
-    }
-
     /// How many names the path has: the measure of how specific a clause about it is.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.components().count()
+        match self.bytes() {
+            _ if !cfg!(unix) => self.components().count(),
+            [_] => 0,
+            bytes => bytes.iter().filter(|byte| **byte == b'/').count(),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.as_os_str().as_encoded_bytes()
     }
 
     /// The names of the path, the file system's root not counted.
@@ -100,6 +110,62 @@ impl AbsolutePath {
             Component::RootDir | Component::CurDir | Component::ParentDir => None,
         })
     }
+}
+
+/// As the paths of the standard library compare. Where names are bytes, normal paths are equal if their bytes are: that
+/// is much faster, and sets of paths are asked all the time.
+impl PartialEq for AbsolutePath {
+    fn eq(&self, other: &Self) -> bool {
+        match cfg!(unix) {
+            true => self.bytes() == other.bytes(),
+            false => self.0 == other.0,
+        }
+    }
+}
+
+impl Eq for AbsolutePath {}
+
+impl Hash for AbsolutePath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl PartialOrd for AbsolutePath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Name by name, so that what is below a path follows it directly.
+impl Ord for AbsolutePath {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match cfg!(unix) {
+            true => compare_normal(self.bytes(), other.bytes()),
+            false => self.0.cmp(&other.0),
+        }
+    }
+}
+
+/// Whether a normal path covers another where names are bytes, which is asked very often: one is a prefix of the other
+/// that ends where a name ends.
+fn is_prefix(outer: &[u8], inner: &[u8]) -> bool {
+    match inner.strip_prefix(outer) {
+        Some([] | [b'/', ..]) => true,
+        Some(_) => outer == b"/",
+        None => false,
+    }
+}
+
+/// The order of normal paths: that of their bytes, but a name that ends comes before one that goes on.
+fn compare_normal(mine: &[u8], theirs: &[u8]) -> Ordering {
+    const WORD: usize = size_of::<u64>();
+    let words = mine.chunks_exact(WORD).zip(theirs.chunks_exact(WORD));
+    let same = WORD * words.take_while(|(mine, theirs)| mine == theirs).count();
+    // No path holds a NUL.
+    let rank = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
+    let mine = mine.iter().skip(same).map(rank);
+    mine.cmp(theirs.iter().skip(same).map(rank))
 }
 
 impl fmt::Display for AbsolutePath {
@@ -230,6 +296,9 @@ fn check_text(path: &Path) -> Result<(), PathError> {
 
 /// Drops `.` and repeated separators; `..` is refused, because what it means depends on symbolic links.
 fn normalise(path: &Path) -> Result<PathBuf, PathError> {
+    if cfg!(unix) && is_normal(path.as_os_str().as_encoded_bytes()) {
+        return Ok(path.to_path_buf());
+    }
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {
@@ -241,6 +310,17 @@ fn normalise(path: &Path) -> Result<PathBuf, PathError> {
         }
     }
     Ok(normal)
+}
+
+/// Whether an absolute path is in its normal form already, as most are.
+fn is_normal(path: &[u8]) -> bool {
+    match path {
+        b"/" => true,
+        [b'/', names @ ..] => names
+            .split(|byte| *byte == b'/')
+            .all(|name| !matches!(name, b"" | b"." | b"..")),
+        _ => false,
+    }
 }
 
 macro_rules! through_raw_path {
@@ -269,7 +349,53 @@ through_raw_path! {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Few names, so that many paths have some in common, with bytes around the separator and long enough for words.
+    #[cfg(unix)]
+    fn any_written_path() -> impl Strategy<Value = PathBuf> {
+        use std::os::unix::ffi::OsStringExt as _;
+
+        const BYTES: &[u8] = b"//a.-0\x01\xff";
+        const STARTS: &[&str] = &["/", "/home/developer/", "/home/dev/"];
+        let byte = proptest::sample::select(BYTES);
+        let start = proptest::sample::select(STARTS);
+        (start, proptest::collection::vec(byte, 0..12)).prop_map(|(start, rest)| {
+            PathBuf::from(std::ffi::OsString::from_vec(
+                [start.as_bytes(), rest.as_slice()].concat(),
+            ))
+        })
+    }
+
+    #[cfg(unix)]
+    proptest! {
+        #[test]
+        fn paths_compare_as_those_of_the_standard_library(
+            one in any_written_path(),
+            other in any_written_path(),
+        ) {
+            let (Ok(a), Ok(b)) = (AbsolutePath::new(&one), AbsolutePath::new(&other)) else {
+                prop_assert!(one.components().chain(other.components()).any(|part| part == Component::ParentDir));
+                return Ok(());
+            };
+            prop_assert_eq!(a.as_path(), one.as_path());
+            prop_assert_eq!(a.cmp(&b), one.cmp(&other));
+            prop_assert_eq!(a == b, one == other);
+            prop_assert_eq!(a.covers(&b, PathCase::Sensitive), other.starts_with(&one));
+            prop_assert_eq!(a.depth(), one.components().count() - 1);
+            let common = one.ancestors().find(|above| other.starts_with(above));
+            let shared = a.common_ancestor(&b);
+            prop_assert_eq!(shared.as_ref().map(AbsolutePath::as_path), common);
+            // In the normal form nothing is left to drop.
+            prop_assert!(is_normal(a.bytes()));
+            let parent = a.parent();
+            prop_assert_eq!(parent.as_ref().map(AbsolutePath::as_path), one.parent());
+            prop_assert!(parent.is_none_or(|parent| is_normal(parent.bytes())));
+        }
+    }
 
     #[test]
     #[cfg(unix)]

@@ -107,7 +107,7 @@ pub(super) fn collect(policy: &ResolvedPolicy, places: &Places) -> Result<Areas,
                 areas.add_root(policy, places, &reopened.path)?;
             } else {
                 let located = look_up(policy, places, &reopened.path)?;
-                areas.add(policy, places, &reopened.path, &located, None)?;
+                areas.add(policy, places, &reopened.path, located, None)?;
                 areas.show(&located.real);
             }
         }
@@ -129,12 +129,12 @@ pub(super) fn collect(policy: &ResolvedPolicy, places: &Places) -> Result<Areas,
         } else {
             PrivatePlace::Git
         };
-        areas.add(policy, places, path, &located, Some(kind))?;
+        areas.add(policy, places, path, located, Some(kind))?;
     }
     if let CanonicalSandboxPolicy::ReadOnly { .. } = policy.canonical() {
         let cwd = policy.context().cwd.path();
         let located = look_up(policy, places, cwd)?;
-        areas.add(policy, places, cwd, &located, None)?;
+        areas.add(policy, places, cwd, located, None)?;
         areas.show(&located.real);
     }
     areas.protect_git_directories(policy, places);
@@ -149,12 +149,12 @@ pub(super) fn collect(policy: &ResolvedPolicy, places: &Places) -> Result<Areas,
 }
 
 /// What the survey saw at a path.
-pub(super) fn look_up(
+pub(super) fn look_up<'a>(
     policy: &ResolvedPolicy,
-    places: &Places,
+    places: &'a Places,
     path: &AbsolutePath,
-) -> Result<Located, PolicyError> {
-    places.entries.get(path).cloned().ok_or_else(|| {
+) -> Result<&'a Located, PolicyError> {
+    places.entries.get(path).ok_or_else(|| {
         PolicyError::at(
             field_of(policy, path),
             LoweringProblem::NotSurveyed {
@@ -248,7 +248,7 @@ impl Areas {
         if let Some(problem) = problem {
             return Err(PolicyError::at(field_of(policy, path), problem));
         }
-        self.add(policy, places, path, &located, None)
+        self.add(policy, places, path, located, None)
     }
 
     fn add_matches(
@@ -259,7 +259,7 @@ impl Areas {
     ) -> Result<(), PolicyError> {
         if let Some(path) = matcher.path() {
             let located = look_up(policy, places, path)?;
-            return self.add(policy, places, path, &located, None);
+            return self.add(policy, places, path, located, None);
         }
         let text = matcher.to_string();
         let Some(expansion) = places.globs.get(&text) else {
@@ -308,7 +308,7 @@ impl Areas {
                         Some(target) => {
                             let found = look_up(policy, places, target)?;
                             let state = state.min(State::of(policy, target));
-                            self.insert_found(target, state, &found, private);
+                            self.insert_found(target, state, found, private);
                         }
                         None => self.dangling.push(located.real.clone()),
                     }

@@ -1,10 +1,13 @@
 //! The mounts of the full tier: one walk over every place where a clause begins, outer places first, so that the most
 //! specific mount comes last and decides.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use palisade_policy::{AbsolutePath, Access, Peer, PolicyError, ResolvedPolicy, UnixAddress};
+use palisade_policy::{
+    AbsolutePath, Access, PathCase, Peer, PolicyError, ResolvedPolicy, UnixAddress,
+};
 
 use super::areas::{Area, Areas, PrivatePlace, State, look_up, works_on_a_layer};
 use crate::host::{Entry, GitDirs, LinuxHost};
@@ -56,15 +59,18 @@ pub(super) struct Built {
 impl Built {
     /// What holds at a path, by the deepest mount above it, and where that mount is.
     fn enclosing(&self, path: &AbsolutePath) -> (Option<&AbsolutePath>, Region) {
-        path.as_path()
-            .ancestors()
-            .find_map(|above| {
-                let above = AbsolutePath::new(above).ok()?;
-                self.regions.get_key_value(&above)
-            })
-            .map_or((None, Region::ReadOnly), |(path, region)| {
-                (Some(path), *region)
-            })
+        let mut last = Some(Cow::Borrowed(path));
+        while let Some(end) = last {
+            let Some((at, region)) = self.regions.range(..=&*end).next_back() else {
+                break;
+            };
+            if at.covers(path, PathCase::Sensitive) {
+                return (Some(at), *region);
+            }
+            // What is below a path follows it directly, so a mount above this one path is above the other too.
+            last = at.common_ancestor(path).map(Cow::Owned);
+        }
+        (None, Region::ReadOnly)
     }
 
     /// What holds at a path.
@@ -278,7 +284,7 @@ fn items<'a>(
                     items.push((located.real.clone(), Item::Visible));
                 }
             }
-            granted.push(located.real);
+            granted.push(&located.real);
         }
     }
     for socket in &places.sockets {
@@ -486,4 +492,34 @@ fn cache_store(store: Option<&AbsolutePath>, cache: &AbsolutePath) -> OverlaySto
     }
     AbsolutePath::new(store.as_path().join(name))
         .map_or(OverlayStore::Session, OverlayStore::Directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_path() -> impl Strategy<Value = AbsolutePath> {
+        proptest::collection::vec("[ab-]{1,2}", 0..5)
+            .prop_map(|names| AbsolutePath::new(format!("/{}", names.join("/"))).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn the_deepest_mount_above_a_path_decides(
+            mounted in proptest::collection::btree_set(any_path(), 0..20),
+            path in any_path(),
+        ) {
+            let built = Built {
+                regions: mounted.iter().cloned().map(|at| (at, Region::Writable)).collect(),
+                ..Built::default()
+            };
+            let deepest = path
+                .as_path()
+                .ancestors()
+                .find_map(|above| mounted.iter().find(|at| at.as_path() == above));
+            prop_assert_eq!(built.enclosing(&path).0, deepest);
+        }
+    }
 }

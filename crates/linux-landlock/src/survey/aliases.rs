@@ -7,26 +7,25 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use palisade_policy::{AbsolutePath, PathMatcher, ResolvedPolicy};
+use palisade_policy::{AbsolutePath, PathCase, PathMatcher, ResolvedPolicy};
 use rustix::fs::{AtFlags, CWD, statat};
 
+use super::kernel_file;
 use crate::host::{Alias, Entry, Places};
 
 /// Notes the other names of every guarded path that exists.
 pub(super) fn find(places: &mut Places, policy: &ResolvedPolicy) {
-    let Ok(list) = std::fs::read("/proc/self/mountinfo") else {
+    let Ok(list) = kernel_file::read("/proc/self/mountinfo", u64::MAX) else {
         return;
     };
     let mounts = parse(&list);
     // The one at `/proc` is replaced by the session's own.
     let of_processes = mounts
         .iter()
-        .filter(|mount| mount.kind == b"proc" && !mount.at.starts_with("/proc"))
+        .filter(|mount| mount.kind == b"proc" && !mount.at.as_path().starts_with("/proc"))
         // What we do not reach, a command of the same user does not reach either.
         .filter(|mount| std::fs::symlink_metadata(&mount.at).is_ok_and(|found| found.is_dir()));
-    places.other_procs = of_processes
-        .filter_map(|mount| AbsolutePath::new(&mount.at).ok())
-        .collect();
+    places.other_procs = of_processes.map(|mount| mount.at.clone()).collect();
     let guards = policy.guards().iter().map(|guard| &guard.matcher);
     let literal = guards
         .chain(policy.read_only())
@@ -54,7 +53,7 @@ pub(super) fn find(places: &mut Places, policy: &ResolvedPolicy) {
             },
             _ => (real, entry),
         };
-        for (alias, original) in other_names(&mounts, real.as_path()) {
+        for (alias, original) in other_names(&mounts, real) {
             // Something else may be mounted over one of them.
             if !is_same(&original, &alias) {
                 continue;
@@ -81,7 +80,7 @@ struct Mounted {
     device: Vec<u8>,
     /// Which part of the file system is mounted.
     root: PathBuf,
-    at: PathBuf,
+    at: AbsolutePath,
     /// The kind of the file system.
     kind: Vec<u8>,
 }
@@ -93,7 +92,7 @@ fn parse(list: &[u8]) -> Vec<Mounted> {
             Some(Mounted {
                 device: fields.next()?.to_vec(),
                 root: unescape(fields.next()?),
-                at: unescape(fields.next()?),
+                at: AbsolutePath::new(unescape(fields.next()?)).ok()?,
                 // After any number of optional fields and a dash.
                 kind: fields.skip_while(|field| *field != b"-").nth(1)?.to_vec(),
             })
@@ -125,12 +124,13 @@ fn unescape(field: &[u8]) -> PathBuf {
 }
 
 /// Where else a path or something below it is mounted, each with its name at the path.
-fn other_names(mounts: &[Mounted], path: &Path) -> Vec<(PathBuf, PathBuf)> {
+fn other_names(mounts: &[Mounted], path: &AbsolutePath) -> Vec<(PathBuf, PathBuf)> {
     // Of those at one place, the last one covers the others.
     let holder = mounts
         .iter()
-        .filter(|mount| path.starts_with(&mount.at))
-        .max_by_key(|mount| mount.at.components().count());
+        .filter(|mount| mount.at.covers(path, PathCase::Sensitive))
+        .max_by_key(|mount| mount.at.depth());
+    let path = path.as_path();
     let Some((holder, below)) = holder.and_then(|at| Some((at, path.strip_prefix(&at.at).ok()?)))
     else {
         return Vec::new();
@@ -141,8 +141,8 @@ fn other_names(mounts: &[Mounted], path: &Path) -> Vec<(PathBuf, PathBuf)> {
         let whole = inside.strip_prefix(&mount.root);
         let part = mount.root.strip_prefix(&inside);
         let name = match (whole, part) {
-            (Ok(rest), _) => (join(&mount.at, rest), path.to_path_buf()),
-            (Err(_), Ok(rest)) => (mount.at.clone(), join(path, rest)),
+            (Ok(rest), _) => (join(mount.at.as_path(), rest), path.to_path_buf()),
+            (Err(_), Ok(rest)) => (mount.at.as_path().to_path_buf(), join(path, rest)),
             (Err(_), Err(_)) => continue,
         };
         // What is mounted below the path itself is hidden with it.
@@ -179,7 +179,7 @@ mod tests {
         4 1 254:0 /data/home/dev/.ssh/old /mnt/old\\040keys rw - ext4 /dev/vda rw\n";
 
     fn names(path: &str) -> Vec<(String, String)> {
-        other_names(&parse(LIST), Path::new(path))
+        other_names(&parse(LIST), &AbsolutePath::new(path).unwrap())
             .into_iter()
             .map(|(alias, original)| (alias.display().to_string(), original.display().to_string()))
             .collect()

@@ -11,7 +11,7 @@ const MOUNT: &str = "/sys/fs/cgroup";
 
 /// Finds the own group, and says for each controller whether a group below it would help.
 pub(super) fn find() -> CgroupSupport {
-    let Ok(own) = std::fs::read_to_string("/proc/self/cgroup") else {
+    let Ok(own) = super::kernel_file::read_text("/proc/self/cgroup") else {
         return CgroupSupport::default();
     };
     in_tree(Path::new(MOUNT), &own)

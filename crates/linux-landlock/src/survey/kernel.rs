@@ -2,7 +2,7 @@
 
 use palisade_policy::HostFacts;
 
-use super::{caches, cgroups, sys};
+use super::{caches, cgroups, kernel_file, sys};
 use crate::host::{LandlockSupport, LinuxHost, NamespaceSupport};
 use crate::seccomp::Arch;
 
@@ -62,12 +62,12 @@ fn landlock() -> LandlockSupport {
 
 /// A setting of the kernel, if there is one and it can be read.
 fn setting(path: &str) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = kernel_file::read_text(path).ok()?;
     Some(text.trim().to_owned())
 }
 
 fn outer_filter() -> bool {
-    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
+    kernel_file::read_text("/proc/self/status").is_ok_and(|status| {
         status
             .lines()
             .filter_map(|line| line.strip_prefix("Seccomp:"))

@@ -1,8 +1,9 @@
 //! Where a path really is: names are followed one by one, so that every link on the way is known.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use palisade_policy::AbsolutePath;
 use rustix::fs::{AtFlags, FileType, lgetxattr, statat};
@@ -28,7 +29,7 @@ struct Found {
 /// Follows paths, and remembers the directories that it came through.
 #[derive(Debug, Default)]
 pub(super) struct Locator {
-    directories: BTreeMap<PathBuf, Found>,
+    directories: HashMap<PathBuf, Rc<Found>>,
 }
 
 impl Locator {
@@ -41,25 +42,25 @@ impl Locator {
         let above = self.directory(parent);
         // Below links that lead in a circle there is nothing, as long as they stay.
         if let (Entry::Symlink { .. }, Ok(link)) = (&above.entry, AbsolutePath::new(&above.real)) {
-            return Located::new(link, above.entry).through(above.links);
+            return Located::new(link, above.entry.clone()).through(above.links.clone());
         }
         let Ok(real) = AbsolutePath::new(above.real.join(name)) else {
             // A link leads through `..` behind something that does not exist: nobody can say where that will be.
-            return Located::new(path.clone(), Entry::Missing).through(above.links);
+            return Located::new(path.clone(), Entry::Missing).through(above.links.clone());
         };
         if above.missing > 0 || above.entry != Entry::Directory {
             let located = Located::new(real, Entry::Missing)
-                .through(above.links)
+                .through(above.links.clone())
                 .below_missing(above.missing);
-            return match above.blocked {
-                Some(file) => located.below_file(file),
+            return match &above.blocked {
+                Some(file) => located.below_file(file.clone()),
                 None => located,
             };
         }
         match kind(real.as_path()) {
             Kind::Link => {
                 let found = follow(PathBuf::from("/"), real.as_path());
-                let mut links = above.links;
+                let mut links = above.links.clone();
                 // The first one is the path itself.
                 links.extend(found.links.into_iter().filter(|link| *link != real));
                 let target = match found.entry {
@@ -69,33 +70,36 @@ impl Locator {
                 Located::new(real, Entry::Symlink { target }).through(links)
             }
             // What a killed session has left behind is not there: this session makes it again, and removes it.
-            Kind::Is(Entry::Directory) if is_abandoned_placeholder(real.as_path()) => {
-                Located::new(real, Entry::Missing).through(above.links)
+            Kind::Directory { mode } if is_abandoned_placeholder(real.as_path(), mode) => {
+                Located::new(real, Entry::Missing).through(above.links.clone())
             }
-            Kind::Is(entry) => Located::new(real, entry).through(above.links),
+            Kind::Directory { .. } => {
+                Located::new(real, Entry::Directory).through(above.links.clone())
+            }
+            Kind::Other(entry) => Located::new(real, entry).through(above.links.clone()),
         }
     }
 
-    fn directory(&mut self, path: &Path) -> Found {
+    fn directory(&mut self, path: &Path) -> Rc<Found> {
         if let Some(found) = self.directories.get(path) {
-            return found.clone();
+            return Rc::clone(found);
         }
-        let found = match (path.parent(), path.file_name()) {
+        let found = Rc::new(match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 let above = self.directory(parent);
                 if let Entry::Symlink { .. } = above.entry {
-                    above
+                    (*above).clone()
                 } else if above.missing > 0 || above.entry != Entry::Directory {
                     Found {
                         real: above.real.join(name),
-                        links: above.links,
+                        links: above.links.clone(),
                         missing: above.missing + 1,
                         entry: Entry::Missing,
-                        blocked: above.blocked,
+                        blocked: above.blocked.clone(),
                     }
                 } else {
-                    let mut found = follow(above.real, Path::new(name));
-                    let mut links = above.links;
+                    let mut found = follow(above.real.clone(), Path::new(name));
+                    let mut links = above.links.clone();
                     links.append(&mut found.links);
                     Found { links, ..found }
                 }
@@ -107,8 +111,9 @@ impl Locator {
                 entry: Entry::Directory,
                 blocked: None,
             },
-        };
-        self.directories.insert(path.to_path_buf(), found.clone());
+        });
+        let known = Rc::clone(&found);
+        self.directories.insert(path.to_path_buf(), known);
         found
     }
 }
@@ -126,8 +131,8 @@ fn follow(from: PathBuf, path: &Path) -> Found {
         }
         let next = real.join(&name);
         match kind(&next) {
-            Kind::Is(Entry::Directory) => real = next,
-            Kind::Is(Entry::Missing) => {
+            Kind::Directory { .. } => real = next,
+            Kind::Other(Entry::Missing) => {
                 let missing = 1 + rest.len();
                 real = next;
                 real.extend(rest);
@@ -139,7 +144,7 @@ fn follow(from: PathBuf, path: &Path) -> Found {
                     blocked: None,
                 };
             }
-            Kind::Is(entry) => {
+            Kind::Other(entry) => {
                 let blocked = AbsolutePath::new(&next).ok();
                 let missing = rest.len();
                 real = next;
@@ -198,20 +203,23 @@ fn push_front(rest: &mut VecDeque<OsString>, real: &mut PathBuf, path: &Path) {
 
 enum Kind {
     Link,
-    Is(Entry),
+    Directory { mode: u32 },
+    Other(Entry),
 }
 
 /// What is at a path, the last name not followed. What cannot be looked at cannot be reached by a command of the same
 /// user either.
 fn kind(path: &Path) -> Kind {
     let Ok(stat) = statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) else {
-        return Kind::Is(Entry::Missing);
+        return Kind::Other(Entry::Missing);
     };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => Kind::Link,
-        FileType::Directory => Kind::Is(Entry::Directory),
-        FileType::RegularFile => Kind::Is(Entry::File),
-        _ => Kind::Is(Entry::Other),
+        FileType::Directory => Kind::Directory {
+            mode: stat.st_mode & 0o7777,
+        },
+        FileType::RegularFile => Kind::Other(Entry::File),
+        _ => Kind::Other(Entry::Other),
     }
 }
 
@@ -253,12 +261,9 @@ pub(super) fn real(path: &Path) -> Option<AbsolutePath> {
 /// Whether a directory is a placeholder: it carries our mark and holds nothing.
 ///
 /// One that another session is making just now has no mark yet: taken for somebody's directory it would be protected
-/// without the lock that keeps that session from removing it.
-fn is_abandoned_placeholder(path: &Path) -> bool {
-    let unfinished = || {
-        statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| stat.st_mode & 0o7777 == UNFINISHED_PLACEHOLDER)
-    };
-    (lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]).is_ok() || unfinished())
+/// without the lock that keeps that session from removing it. The mark is set before the mode, so who saw the mode of a
+/// finished one finds the mark.
+fn is_abandoned_placeholder(path: &Path, mode: u32) -> bool {
+    (mode == UNFINISHED_PLACEHOLDER || lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]).is_ok())
         && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

@@ -11,6 +11,7 @@ mod git;
 mod globs;
 mod hard_links;
 mod kernel;
+mod kernel_file;
 mod listings;
 mod locate;
 mod sockets;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use palisade_policy::{AbsolutePath, Access, Place, ResolvedPolicy};
 
+use super::kernel_file;
 use super::locate::{Locator, child, is_closed, real};
 use crate::host::{Entry, SocketDir};
 
@@ -63,12 +63,9 @@ pub(super) fn bound(
     locator: &mut Locator,
     policy: &ResolvedPolicy,
 ) -> usize {
-    let mut list = Vec::new();
-    let read = std::fs::File::open("/proc/net/unix")
-        .and_then(|file| file.take(MAX_LIST).read_to_end(&mut list));
-    if read.is_err() {
+    let Ok(list) = kernel_file::read("/proc/net/unix", MAX_LIST) else {
         return 0;
-    }
+    };
     let (paths, relative) = parse(&list);
     let mut found: BTreeSet<AbsolutePath> = BTreeSet::new();
     for path in paths {

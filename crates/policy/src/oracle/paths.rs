@@ -1,5 +1,7 @@
 //! What the oracle says about paths: guards first, then the area that holds the path.
 
+use std::sync::LazyLock;
+
 use super::Judgement;
 use crate::access::{Clause, Place};
 use crate::canonical::CanonicalSandboxPolicy;
@@ -9,16 +11,21 @@ use crate::resolve::{Guard, ResolvedPolicy, Stance};
 use crate::rules::Reopened;
 
 /// Devices that are the same for everybody and hold nothing.
-const DEVICES: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
+static DEVICES: LazyLock<Vec<AbsolutePath>> = LazyLock::new(|| {
+    [
+        "/dev/null",
+        "/dev/zero",
+        "/dev/full",
+        "/dev/random",
+        "/dev/urandom",
+        "/dev/tty",
+        "/dev/ptmx",
+        "/dev/pts",
+    ]
+    .iter()
+    .filter_map(|device| AbsolutePath::new(device).ok())
+    .collect()
+});
 
 impl ResolvedPolicy {
     pub(super) fn judge_read(&self, path: &AbsolutePath, reopened: &[Reopened]) -> Judgement {
@@ -155,9 +162,11 @@ impl ResolvedPolicy {
             .map(|root| (root.depth(), Area::Root, Clause::WritableRoot(root.clone())));
         let devices = DEVICES
             .iter()
-            .filter_map(|device| AbsolutePath::new(device).ok())
             .filter(|device| reach == Reach::Itself && device.covers(path, case))
-            .map(|device| (device.depth(), Area::Root, Clause::StandardDevice(device)));
+            .map(|device| {
+                let clause = Clause::StandardDevice(device.clone());
+                (device.depth(), Area::Root, clause)
+            });
         let read_only = self.read_only.iter().filter_map(|matcher| {
             let depth = matcher.specificity(path, case)?;
             Some((depth, Area::ReadOnly, Clause::ReadOnlyPath(matcher.clone())))
