@@ -20,7 +20,8 @@ pub(super) fn find(places: &mut Places, locator: &mut Locator, policy: &Resolved
     };
     for root in policy.roots() {
         let path = root.root.join(&git);
-        let located = locator.locate(&path);
+        let known = places.entries.get(&path).cloned();
+        let located = known.unwrap_or_else(|| locator.locate(&path));
         let dirs = match located.entry {
             Entry::Missing | Entry::Other | Entry::Symlink { target: None } => None,
             Entry::Directory => Some(of_directory(locator, &located.real)),

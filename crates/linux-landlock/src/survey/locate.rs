@@ -59,7 +59,7 @@ impl Locator {
         }
         match kind(real.as_path()) {
             Kind::Link => {
-                let found = follow(PathBuf::from("/"), real.as_path());
+                let found = follow(above.real.clone(), Path::new(name));
                 let mut links = above.links.clone();
                 // The first one is the path itself.
                 links.extend(found.links.into_iter().filter(|link| *link != real));
