@@ -41,7 +41,8 @@ fn static_helper(ours: &std::path::Path) -> Option<PathBuf> {
         .args([
             "rustc",
             "--quiet",
-            "--release",
+            "--profile",
+            "helper",
             "--package",
             "palisade-linux-landlock",
         ])
@@ -62,5 +63,5 @@ fn static_helper(ours: &std::path::Path) -> Option<PathBuf> {
         .status();
     status
         .is_ok_and(|status| status.success())
-        .then(|| target.join(triple).join("release/palisade-linux-sandbox"))
+        .then(|| target.join(triple).join("helper/palisade-linux-sandbox"))
 }
