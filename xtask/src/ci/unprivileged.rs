@@ -40,14 +40,15 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
         stage.add(program)?;
     }
     for package in packages {
-        for name in wanted(package) {
+        for wish in wanted(package) {
+            let (name, arguments) = wish.split_once(' ').unwrap_or((&wish, ""));
             let program = built
                 .iter()
                 .find(|program| {
                     !program.is_program && program.name == name && program.package == package.id
                 })
                 .with_context(|| format!("{} has no test `{name}`", package.name))?;
-            let captured = process::capture(stage.command(&stage.add(program)?))?;
+            let captured = process::capture(stage.command(&stage.add(program)?, arguments))?;
             let count = passed_tests(&captured.text);
             // A test that says so is one that did not run.
             let skipped = captured
@@ -78,7 +79,7 @@ fn is_root() -> Result<bool> {
     Ok(fs::metadata("/proc/self").context("/proc")?.uid() == 0)
 }
 
-/// The tests of a package that an ordinary user runs too.
+/// The tests of a package that an ordinary user runs too, each with arguments for its harness.
 fn wanted(package: &Package) -> Vec<String> {
     package.ci_list("unprivileged")
 }
@@ -96,7 +97,13 @@ struct Message {
     #[serde(default)]
     package_id: String,
     target: Option<crate::workspace::Target>,
+    profile: Option<Profile>,
     executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
 }
 
 fn build(workspace: &Workspace, packages: &[&Package]) -> Result<Vec<Built>> {
@@ -124,16 +131,24 @@ fn build(workspace: &Workspace, packages: &[&Package]) -> Result<Vec<Built>> {
         .filter(|line| line.starts_with(b"{"))
     {
         let message: Message = serde_json::from_slice(line).context("a message of Cargo")?;
-        if let (Some(target), Some(path)) = (message.target, message.executable) {
-            let is_program = target.is("bin");
-            if is_program || target.is("test") {
-                built.push(Built {
-                    package: message.package_id,
-                    name: target.name,
-                    path,
-                    is_program,
-                });
-            }
+        let Message {
+            package_id: package,
+            target: Some(target),
+            profile: Some(profile),
+            executable: Some(path),
+        } = message
+        else {
+            continue;
+        };
+        // A program is built twice: as itself, and as a harness for its own unit tests.
+        let is_program = target.is("bin") && !profile.test;
+        if is_program || (target.is("test") && profile.test) {
+            built.push(Built {
+                package,
+                name: target.name,
+                path,
+                is_program,
+            });
         }
     }
     Ok(built)
@@ -173,7 +188,7 @@ impl Stage {
         Ok(copy)
     }
 
-    fn command(&self, program: &Path) -> Command {
+    fn command(&self, program: &Path, arguments: &str) -> Command {
         let mut command = Command::new("setpriv");
         let number = NOBODY.to_string();
         command
@@ -188,6 +203,7 @@ impl Stage {
             .arg(program)
             // What a passing test says is kept back otherwise, and with it that it did not run.
             .arg("--nocapture")
+            .args(arguments.split_whitespace())
             .current_dir("/")
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
