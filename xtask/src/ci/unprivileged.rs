@@ -208,6 +208,7 @@ impl Stage {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.home())
+            .env("PROPTEST_RNG_SEED", "20261116")
             .env(
                 "PALISADE_TEST_HELPER",
                 self.root.join("palisade-linux-sandbox"),

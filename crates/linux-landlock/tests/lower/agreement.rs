@@ -101,7 +101,8 @@ fn compare(
             say("a readable path is hidden")
         );
     }
-    if exists && write == Some(Place::Host) {
+    // A write grant on a private place reads one thing and writes another, by the oracle: the plan keeps to the stricter.
+    if exists && write == Some(Place::Host) && read == Some(Place::Host) {
         prop_assert!(
             seen == View::HostWritable,
             "{}",

@@ -138,7 +138,8 @@ fn render_command(command: &PlainCommand, out: &mut String, bodies: &mut String)
                     if active || byte.is_ascii_alphanumeric() {
                         out.push(char::from(byte));
                     } else {
-                        let _infallible = write!(out, "\"{}\"", char::from(byte));
+                        // Not in double quotes, where a dollar sign is never plain.
+                        out.push_str(&quoted(&[byte])?);
                     }
                 }
             }
