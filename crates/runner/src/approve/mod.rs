@@ -1,0 +1,1 @@
+//! Asking a person: prompter, caches and keys.

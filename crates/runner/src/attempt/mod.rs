@@ -1,0 +1,1 @@
+//! First attempt, narrower retry, retry without sandbox: one engine, generic over what is run.

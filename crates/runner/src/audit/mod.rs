@@ -1,0 +1,1 @@
+//! What happened, for those who look later.

@@ -1,0 +1,1 @@
+//! Every file of the pure crates: layers, includes, trust, approvals.

@@ -1,0 +1,1 @@
+//! What the oracle says about the resources that a failed command named.

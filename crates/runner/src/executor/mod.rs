@@ -1,0 +1,1 @@
+//! The vocabulary of the executor over the one attempt engine.

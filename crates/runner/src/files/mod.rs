@@ -1,0 +1,1 @@
+//! Guarded access to files, for the edit tools of agents.

@@ -1,0 +1,1 @@
+//! The vocabulary of tool handlers over the one attempt engine.

@@ -1,0 +1,174 @@
+//! From a host, a place and a command to an outcome.
+
+use std::time::Duration;
+
+use palisade_policy::{
+    AcceptedLosses, CanonicalSandboxPolicy, CommandSpec, SandboxType, WorkspaceRoot,
+};
+
+use crate::capture::{Caps, Chunk};
+use crate::host::Host;
+use crate::outcome::{Finished, Outcome, SetupFailure};
+use crate::supervise::{Cancellation, Timing};
+
+/// Where an attempt runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Placed {
+    /// The mechanism; [`SandboxType::None`] is none, and then the policy confines nothing.
+    pub sandbox: SandboxType,
+    /// What is enforced.
+    pub policy: CanonicalSandboxPolicy,
+    /// What the policy is resolved against: never the directory of the command.
+    pub policy_cwd: WorkspaceRoot,
+    /// Losses that were accepted by name.
+    pub accepted: AcceptedLosses,
+}
+
+impl Placed {
+    /// In this sandbox, under this policy, with no loss accepted.
+    #[must_use]
+    pub fn new(
+        sandbox: SandboxType,
+        policy: CanonicalSandboxPolicy,
+        policy_cwd: WorkspaceRoot,
+    ) -> Self {
+        Self {
+            sandbox,
+            policy,
+            policy_cwd,
+            accepted: AcceptedLosses::none(),
+        }
+    }
+}
+
+/// What a command reads.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub enum Stdin {
+    /// Nothing.
+    #[default]
+    Null,
+    /// These bytes, and then the end.
+    Bytes(Vec<u8>),
+    /// What arrives in this queue, until it is closed.
+    Queue(tokio::sync::mpsc::Receiver<Vec<u8>>),
+    /// The caller's own descriptor.
+    #[cfg(unix)]
+    Descriptor(std::os::fd::OwnedFd),
+}
+
+/// Where the output of a command goes.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OutputMode {
+    /// It is captured, as much as the caps say.
+    Capture(Caps),
+    /// To descriptors of the caller, untouched.
+    #[cfg(unix)]
+    Descriptors {
+        /// Standard output.
+        stdout: std::os::fd::OwnedFd,
+        /// Standard error.
+        stderr: std::os::fd::OwnedFd,
+    },
+    /// To a terminal of its own, whose output is captured.
+    Terminal {
+        /// Its size.
+        size: WindowSize,
+        /// How much is kept.
+        caps: Caps,
+    },
+}
+
+impl Default for OutputMode {
+    fn default() -> Self {
+        Self::Capture(Caps::default())
+    }
+}
+
+/// The size of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a terminal has rows and columns")]
+pub struct WindowSize {
+    /// Rows.
+    pub rows: u16,
+    /// Columns.
+    pub columns: u16,
+}
+
+/// Who gets output while the command runs.
+#[derive(Default)]
+#[non_exhaustive]
+pub enum Live {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// A queue. Where it is full, the command waits.
+    Queue(tokio::sync::mpsc::Sender<Chunk>),
+    /// A function, called where the run is driven.
+    Call(Box<dyn FnMut(&Chunk) + Send>),
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Nobody => "Nobody",
+            Self::Queue(_) => "Queue",
+            Self::Call(_) => "Call",
+        })
+    }
+}
+
+/// A command to launch, and how it is watched.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Launch {
+    /// The command; its environment is complete.
+    pub command: CommandSpec,
+    /// What it reads.
+    pub stdin: Stdin,
+    /// Where its output goes.
+    pub output: OutputMode,
+    /// Who gets output while it runs.
+    pub live: Live,
+    /// How long it may run; `None` is for ever.
+    pub wall: Option<Duration>,
+    /// How it is ended.
+    pub timing: Timing,
+    /// Who can end it.
+    pub cancel: Cancellation,
+}
+
+impl Launch {
+    /// A command with nothing to read, captured, without a time limit of its own.
+    #[must_use]
+    pub fn new(command: CommandSpec) -> Self {
+        Self {
+            command,
+            stdin: Stdin::Null,
+            output: OutputMode::default(),
+            live: Live::Nobody,
+            wall: None,
+            timing: Timing::default(),
+            cancel: Cancellation::new(),
+        }
+    }
+}
+
+/// What waits while a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "with a runtime or without")]
+pub enum Driver {
+    /// The calling thread.
+    Blocking,
+    /// The tokio runtime that the future is polled in.
+    Tokio,
+}
+
+/// Runs a command in a sandbox of its own, or in none, and waits for its end.
+pub async fn run(host: &Host, placed: &Placed, launch: Launch, driver: Driver) -> Finished {
+    let _ = (host, launch, driver);
+    let failure = SetupFailure::new("launch", None, "launching is not built yet");
+    Finished::new(Outcome::SetupFailed(failure), placed.sandbox)
+}

@@ -1,0 +1,1 @@
+//! Unified diffs, applied all or nothing.

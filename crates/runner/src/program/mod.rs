@@ -1,0 +1,1 @@
+//! Which file the name of a program means, and whether it is still that file.

@@ -1,0 +1,1 @@
+//! Which sandbox a run gets.

@@ -1,0 +1,1 @@
+//! What the facade shows: a policy, a sandbox, a session, its commands.

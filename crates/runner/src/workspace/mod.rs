@@ -1,0 +1,1 @@
+//! Who else runs on this workspace.
