@@ -1,8 +1,40 @@
 //! Watching a running command: a machine from events to actions, and the two that drive it.
+//!
+//! - [`machine`]: the rules about time and ends. Pure.
+//! - [`pump`]: moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
+//! - [`on_poll`] and [`on_tokio`]: the two that wait. Neither has a rule of its own.
+//!
+//! Nothing here handles `SIGCHLD`, starts threads or waits for processes that it was not given.
 
+pub(crate) mod block_on;
 mod cancel;
+#[cfg(unix)]
+mod doorbell;
+#[cfg(unix)]
+mod feed;
+#[cfg(unix)]
+mod live;
+mod machine;
+#[cfg(unix)]
+mod on_poll;
+#[cfg(unix)]
+mod on_tokio;
+#[cfg(unix)]
+mod pump;
+mod watch;
+mod watched;
 
 pub use cancel::Cancellation;
+#[cfg(unix)]
+pub(crate) use on_poll::drive_blocking;
+#[cfg(unix)]
+pub(crate) use on_tokio::drive_tokio;
+#[cfg(unix)]
+pub(crate) use watch::Streams;
+pub(crate) use watch::{Cause, Plan, Watch};
+#[cfg(unix)]
+pub(crate) use watched::Watched;
+pub(crate) use watched::{Ended, How, Usage};
 
 use std::time::Duration;
 
