@@ -21,6 +21,8 @@ mod on_poll;
 mod on_tokio;
 #[cfg(unix)]
 mod pump;
+#[cfg(unix)]
+mod sys;
 mod watch;
 mod watched;
 
@@ -72,3 +74,6 @@ impl Default for Timing {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

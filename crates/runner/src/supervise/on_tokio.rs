@@ -13,7 +13,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::pump::{Direction, Parts, Port, Pump, Step};
-use super::{Plan, Streams, Watch, Watched};
+use super::{Plan, Streams, Watch, Watched, sys};
 use crate::outcome::SetupFailure;
 
 /// A descriptor that the runtime waits for.
@@ -29,7 +29,7 @@ impl Registered {
             Direction::Write => Interest::WRITABLE,
         };
         Ok(Self {
-            descriptor: AsyncFd::with_interest(descriptor, interest)?,
+            descriptor: sys::register(descriptor, interest)?,
             direction,
         })
     }

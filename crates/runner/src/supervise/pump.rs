@@ -355,12 +355,12 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             now,
         ));
         self.process.armed = false;
-        let held = self.sweep();
+        let (held, all_closed) = self.sweep();
         let mut notes = std::mem::take(&mut self.notes);
         if !verdict.end_seen {
             notes.push("it was killed, but its end was not reported in time".to_owned());
         }
-        if !verdict.streams_closed {
+        if !all_closed {
             notes.push(
                 "something that it started still held its output when waiting for it was over"
                     .to_owned(),
@@ -403,30 +403,36 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     }
 
     /// Reads what is left in the streams when waiting is over: what was written before the end is not lost because a
-    /// stream was not closed, or because nobody took the live output.
-    fn sweep(&mut self) -> VecDeque<Held> {
+    /// stream was not closed, or because nobody took the live output. Tells whether every stream was at its end.
+    fn sweep(&mut self) -> (VecDeque<Held>, bool) {
         let mut backlog = VecDeque::new();
+        let mut all_closed = true;
         for source in &mut self.sources {
             backlog.extend(source.held.take());
             let mut left = LEFTOVER;
-            while left > 0 {
+            let closed = loop {
+                if left == 0 {
+                    break false;
+                }
                 let mut bytes = Vec::with_capacity(left.min(MAX_READ));
                 let many = rustix::io::read(
                     source.port.descriptor(),
                     rustix::buffer::spare_capacity(&mut bytes),
                 );
                 match many {
-                    Ok(many) if many > 0 => left = left.saturating_sub(many),
+                    Ok(0) | Err(Errno::IO) => break true,
+                    Ok(many) => left = left.saturating_sub(many),
                     Err(Errno::INTR) => continue,
-                    _ => break,
+                    Err(_) => break false,
                 }
                 self.recorder.push(source.stream, &bytes);
                 if let Offered::Full(held) = offer(&mut self.live, source.stream, &mut bytes) {
                     backlog.push_back(held);
                 }
-            }
+            };
+            all_closed &= closed;
         }
-        backlog
+        (backlog, all_closed)
     }
 }
 
