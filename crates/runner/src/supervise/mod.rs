@@ -26,7 +26,7 @@ mod sys;
 mod watch;
 mod watched;
 
-pub use block_on::block_on;
+pub(crate) use block_on::block_on;
 pub use cancel::Cancellation;
 #[cfg(unix)]
 pub(crate) use on_poll::drive_blocking;
