@@ -59,6 +59,11 @@ const ACCEPT: &str = "--accept-loss";
 const STATUS: &str = "--status-fd";
 const OPTIONS: [&str; 6] = [POLICY_CWD, POLICY, PROFILE, LIMITS, ACCEPT, STATUS];
 
+/// Whether this is an option of the wrapper.
+pub(super) fn is_option(argument: &OsString) -> bool {
+    OPTIONS.iter().any(|option| argument == *option)
+}
+
 impl Wrapped {
     /// Reads arguments, the program's own name not among them.
     ///
