@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use palisade_policy::{AbsolutePath, HostFacts, Os};
@@ -44,14 +45,18 @@ pub fn main_of_wrapper(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
 
 fn wrap(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Box<dyn std::error::Error>> {
     let wrapped = Wrapped::parse(arguments)?;
-    let absolute = |name: &str| {
-        let path = std::env::var_os(name).filter(|path| !path.is_empty())?;
+    // What the caller said about the host counts: the environment is the command's.
+    let absolute = |told: &Option<PathBuf>, name: &str| {
+        let path = match told {
+            Some(told) => told.clone(),
+            None => PathBuf::from(std::env::var_os(name).filter(|path| !path.is_empty())?),
+        };
         // Paths of the host are judged without links.
         AbsolutePath::new(std::fs::canonicalize(path).ok()?).ok()
     };
     let mut facts = HostFacts::new(Os::Linux).with_uid(rustix::process::geteuid().as_raw());
-    facts.home = absolute("HOME");
-    facts.tmpdir = absolute("TMPDIR");
+    facts.home = absolute(&wrapped.host_home, "HOME");
+    facts.tmpdir = absolute(&wrapped.host_tmpdir, "TMPDIR");
     let cwd = std::env::current_dir()?;
     let mut helper = Helper::current_program();
     if let Some(git) = find_git(std::env::var_os("PATH").as_deref()) {

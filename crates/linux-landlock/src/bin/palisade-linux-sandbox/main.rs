@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! palisade-linux-sandbox --sandbox-policy-cwd DIR --sandbox-policy JSON [--seccomp-profile JSON]
-//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N] -- COMMAND...
+//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N]
+//!     [--host-home DIR] [--host-tmpdir DIR] -- COMMAND...
 //! ```
 
 use std::process::ExitCode;
