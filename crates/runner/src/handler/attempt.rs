@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use palisade_policy::{
-    AcceptedLosses, CanonicalSandboxPolicy, SandboxType, WorkspaceRoot,
+    AcceptedLosses, CanonicalSandboxPolicy, HomeRoot, SandboxType, WorkspaceRoot,
 };
 
 use super::error::ToolError;
@@ -26,6 +26,7 @@ pub struct SandboxAttempt {
     /// The helper of the Linux sandbox; `None` where there is no sandbox.
     pub linux_sandbox_exe: Option<PathBuf>,
     accepted: AcceptedLosses,
+    home_root: HomeRoot,
     sandboxes: SandboxManager,
 }
 
@@ -40,6 +41,7 @@ impl SandboxAttempt {
             sandbox_cwd: placed.policy_cwd.clone(),
             linux_sandbox_exe: helper.filter(|_| sandbox != SandboxType::None),
             accepted: placed.accepted.clone(),
+            home_root: placed.home_root,
             sandboxes: sandboxes.accepting(placed.accepted.clone()),
         }
     }
@@ -70,6 +72,7 @@ impl SandboxAttempt {
     pub fn placed(&self) -> Placed {
         Placed {
             accepted: self.accepted.clone(),
+            home_root: self.home_root,
             ..Placed::new(self.sandbox, self.policy.clone(), self.sandbox_cwd.clone())
         }
     }

@@ -6,7 +6,6 @@ use palisade_policy::{CanonicalSandboxPolicy, SandboxType, WorkspaceRoot};
 
 use super::error::{Denial, ToolError};
 use super::views::ExecEnv;
-use crate::capture::Captured;
 use crate::host::Host;
 use crate::launch::{Driver, Launch, Placed};
 use crate::outcome::{Finished, Outcome, SetupFailure};
@@ -62,23 +61,11 @@ impl ExecToolCallOutput {
             | Outcome::Signaled { .. }
             | Outcome::Cancelled
             | Outcome::LimitExceeded { .. } => Ok(Self {
-                stdout: text(&finished.output.stdout),
-                stderr: text(&finished.output.stderr),
+                stdout: finished.output.stdout.text().into_owned(),
+                stderr: finished.output.stderr.text().into_owned(),
                 exit_code,
             }),
         }
-    }
-}
-
-fn text(captured: &Captured) -> String {
-    let head = String::from_utf8_lossy(&captured.head);
-    if captured.omitted == 0 && captured.tail.is_empty() {
-        return head.into_owned();
-    }
-    let tail = String::from_utf8_lossy(&captured.tail);
-    match captured.omitted {
-        0 => format!("{head}{tail}"),
-        omitted => format!("{head}\n[{omitted} bytes omitted]\n{tail}"),
     }
 }
 
@@ -102,10 +89,10 @@ pub async fn execute_env(
 pub async fn launch_env(host: &Host, env: ExecEnv, driver: Driver) -> Finished {
     // The sandbox, if there is one, is in the words already: what is started here is started as it is. Without a sandbox
     // nothing is resolved against this directory.
-    let cwd = WorkspaceRoot::new(&env.cwd)
-        .or_else(|_| WorkspaceRoot::new(std::env::temp_dir()));
+    let cwd = WorkspaceRoot::new(&env.cwd).or_else(|_| WorkspaceRoot::new("/tmp"));
     let Ok(cwd) = cwd else {
-        let failure = SetupFailure::new("cwd", None, "the directory of the command is not absolute");
+        let failure =
+            SetupFailure::new("cwd", None, "the directory of the command is not absolute");
         return Finished::new(Outcome::SetupFailed(failure), SandboxType::None);
     };
     let placed = Placed::new(
@@ -174,7 +161,7 @@ mod tests {
         let view = ExecToolCallOutput::of(finished(Outcome::Signaled { signal: 9 })).unwrap();
         assert_eq!(
             view,
-            output("caf\u{fffd}", "start\n[7 bytes omitted]\nend", 137)
+            output("caf\u{fffd}", "start\n[... 7 bytes omitted ...]\nend", 137)
         );
     }
 

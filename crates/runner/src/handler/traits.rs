@@ -165,7 +165,10 @@ pub enum ToolEvent<'a> {
 
 /// Who decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a person now, or what people said before")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a person now, or what people said before"
+)]
 pub enum DecisionSource {
     /// Rules, policies, or an approval for the session: nobody was asked.
     Config,

@@ -133,7 +133,10 @@ mod tests {
 
     use super::*;
 
-    fn canonical(program: impl Into<OsString>, expiration: ExecExpiration) -> palisade_policy::ExecEnv {
+    fn canonical(
+        program: impl Into<OsString>,
+        expiration: ExecExpiration,
+    ) -> palisade_policy::ExecEnv {
         palisade_policy::ExecEnv {
             program: program.into(),
             args: vec!["-l".into()],
