@@ -1,0 +1,3 @@
+//! placeholder
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplyPatch;
