@@ -1,5 +1,6 @@
 //! How a run ended, with its output and what was enforced.
 
+use std::fmt;
 use std::time::Duration;
 
 use palisade_policy::{Clause, Enforcement, Grant, LimitKind, SandboxType};
@@ -80,6 +81,25 @@ pub enum Evidence {
         /// The smallest grant that would allow it, if there is one.
         smallest_grant: Option<Grant>,
     },
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SystemCall => f.write_str("the sandbox forbids a system call that it made"),
+            Self::Likely {
+                resource,
+                clause,
+                smallest_grant,
+            } => {
+                write!(f, "the sandbox likely denied to {resource}: {clause}")?;
+                match smallest_grant {
+                    Some(grant) => write!(f, "; a grant to {grant} would allow it"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
 }
 
 /// Why a command was not started. Nothing ran.

@@ -1,7 +1,9 @@
 //! Watching a running command: a machine from events to actions, and the two that drive it.
 
+mod block_on;
 mod cancel;
 
+pub use block_on::block_on;
 pub use cancel::Cancellation;
 
 use std::time::Duration;

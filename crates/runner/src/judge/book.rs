@@ -1,0 +1,67 @@
+//! The policy files that rules are made of, kept so that they can be made anew when somebody agrees to more.
+
+use palisade_exec_policy::language::{Layer, LoadContext, PolicyErrors, PolicyFile, Source, parse};
+use palisade_exec_policy::matching::{PlaceFacts, builtin};
+use palisade_exec_policy::{Rules, RulesError};
+
+/// What the rules that people agreed to are called in messages.
+const KEPT: &str = "stored approvals";
+
+/// Policy files of all layers, parsed.
+#[derive(Clone, Debug)]
+pub struct RuleBook {
+    files: Vec<PolicyFile>,
+    context: LoadContext,
+}
+
+impl RuleBook {
+    /// The built-in rules and nothing else.
+    ///
+    /// # Errors
+    /// Never, unless this crate was built wrong.
+    pub fn builtin() -> Result<Self, RulesError> {
+        Self::with_builtin(Vec::new(), LoadContext::new())
+    }
+
+    /// The built-in rules and these files.
+    ///
+    /// # Errors
+    /// As [`builtin`](Self::builtin).
+    pub fn with_builtin(files: Vec<PolicyFile>, context: LoadContext) -> Result<Self, RulesError> {
+        let mut all = builtin::sources()
+            .iter()
+            .map(parse)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(RulesError::Load)?;
+        all.extend(files);
+        Ok(Self::only(all, context))
+    }
+
+    /// The built-in rules and a policy in a string, as the user's own.
+    ///
+    /// # Errors
+    /// The text is not a policy.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, RulesError> {
+        let file = parse(&Source::new(Layer::User, name, text)).map_err(RulesError::Load)?;
+        Self::with_builtin(vec![file], LoadContext::new())
+    }
+
+    /// These files and no others.
+    #[must_use]
+    pub const fn only(files: Vec<PolicyFile>, context: LoadContext) -> Self {
+        Self { files, context }
+    }
+
+    /// The rules, together with those that people agreed to, which are the text of a policy file or empty.
+    ///
+    /// # Errors
+    /// A file does not load, or an example does not hold.
+    pub fn rules(&self, kept: &str, place: &PlaceFacts) -> Result<Rules, RulesError> {
+        let mut files = self.files.clone();
+        if !kept.is_empty() {
+            let kept: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, KEPT, kept));
+            files.push(kept.map_err(RulesError::Load)?);
+        }
+        Rules::from_files(files, &self.context, place)
+    }
+}

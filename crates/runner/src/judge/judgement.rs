@@ -1,0 +1,319 @@
+//! The judge, and what it says about a command.
+
+use std::ffi::{OsStr, OsString};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use palisade_exec_policy::approvals::{
+    AmendmentSource, ApprovalEdit, ApprovalError, EditError, Keep, Moment, StoredApprovals, apply,
+    edit_for, offer,
+};
+use palisade_exec_policy::language::{Anchors, LoadedPolicy, PolicyErrors};
+use palisade_exec_policy::matching::{CommandFacts, Evaluation, PlaceFacts, Programs};
+use palisade_exec_policy::{
+    AskForApproval, Command, ExecApprovalRequirement, ExecPolicyAmendment, PromptCategory,
+    Question, Risk, RuleDecision, Rules, RulesError, SandboxablePreference, VerdictSource,
+    WorkingBackend, decide,
+};
+use palisade_policy::{
+    AbsolutePath, Grant, HostFacts, PathRules, ResourceLimits, SandboxPermissions, SandboxPolicy,
+    WorkspaceRoot,
+};
+use palisade_shell_analysis::{Analysis, Limits, analyze_argv};
+
+use super::{RuleBook, grants};
+use crate::program::PathPrograms;
+
+/// A command that somebody wants to run.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "whoever asks must fill in every part"
+)]
+pub struct Case<'a> {
+    /// The program and its arguments.
+    pub argv: &'a [OsString],
+    /// Where it would run.
+    pub cwd: &'a AbsolutePath,
+    /// The `PATH` that it would have, where programs are to be looked up.
+    pub search_path: Option<&'a OsStr>,
+    /// What it asks for beyond the policy.
+    pub permissions: &'a SandboxPermissions,
+}
+
+/// What the decision depends on besides the command.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "whoever asks must fill in every part"
+)]
+pub struct Standing {
+    /// When a person is asked.
+    pub approval: AskForApproval,
+    /// The sandbox that a person picked.
+    pub sandbox: SandboxPolicy,
+    /// What the tool wants of the sandbox.
+    pub preference: SandboxablePreference,
+    /// The sandbox that works on this host, if one does.
+    pub backend: Option<WorkingBackend>,
+}
+
+/// What the rules and the approval policy make of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a judgement that nobody looks at protects nothing"]
+#[non_exhaustive]
+pub struct Judgement {
+    /// What has to happen before it runs.
+    pub requirement: ExecApprovalRequirement,
+    /// Why, as one sentence.
+    pub explanation: String,
+    /// What would be asked, by kind.
+    pub categories: Vec<PromptCategory>,
+    /// What the rules alone say.
+    pub rule_decision: RuleDecision,
+    /// Where that comes from: the id of a rule, or `unmatched`, `opaque`, `danger`.
+    pub source: String,
+    /// How risky it looks.
+    pub risk: Risk,
+    /// What its rules add to the sandbox.
+    pub grants: Vec<Grant>,
+    /// The limits that its rules set.
+    pub limits: Option<ResourceLimits>,
+    /// What can be kept with an approval.
+    pub offer: Option<Offer>,
+}
+
+/// A prefix that can be kept with an approval, and what it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Offer {
+    /// The prefix.
+    pub amendment: ExecPolicyAmendment,
+    /// The rule whose question it answers; `None` if no rule spoke, and it becomes a rule itself.
+    pub rule: Option<String>,
+}
+
+/// Judges the commands of one project.
+#[derive(Debug)]
+pub struct Judge {
+    book: RuleBook,
+    project: WorkspaceRoot,
+    facts: HostFacts,
+    place: PlaceFacts,
+    state: RwLock<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    rules: Arc<Rules>,
+    /// The text of the approvals file, and what it says.
+    kept_text: String,
+    kept: Arc<StoredApprovals>,
+    /// The allow rules that are part of `rules`.
+    allowed: String,
+}
+
+impl Judge {
+    /// A judge with nothing kept.
+    ///
+    /// # Errors
+    /// The rules do not load, or their examples do not hold.
+    pub fn new(
+        book: RuleBook,
+        project: WorkspaceRoot,
+        facts: HostFacts,
+    ) -> Result<Self, RulesError> {
+        let place = PlaceFacts::new(project.path(), &facts);
+        let rules = Arc::new(book.rules("", &place)?);
+        let protected: Vec<_> = rules.policy().settings().protected.value.clone();
+        let place = match protected == PathRules::DEFAULT_PROTECTED {
+            true => place,
+            false => place.with_protected(protected.iter().map(std::path::Path::new)),
+        };
+        let kept = Arc::new(StoredApprovals::default());
+        Ok(Self {
+            book,
+            project,
+            facts,
+            place,
+            state: RwLock::new(State {
+                rules,
+                kept_text: String::new(),
+                kept,
+                allowed: String::new(),
+            }),
+        })
+    }
+
+    /// With what people agreed to earlier: the text of the approvals file.
+    ///
+    /// # Errors
+    /// The text is no approvals file; what was known before still holds.
+    pub fn keep_text(&self, text: &str) -> Result<(), ApprovalError> {
+        let kept = Arc::new(StoredApprovals::parse(text)?);
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        state.kept_text = text.to_owned();
+        state.kept = kept;
+        Ok(())
+    }
+
+    /// Keeps an accepted offer, so that the next command like it is not asked about. Returns the edit for the file, for
+    /// whoever writes it.
+    ///
+    /// # Errors
+    /// It may not be kept; nothing changed.
+    pub fn accept(&self, offer: &Offer, now: Moment) -> Result<ApprovalEdit, EditError> {
+        let source = match &offer.rule {
+            Some(rule) => AmendmentSource::RulePrompt(rule),
+            None => AmendmentSource::Unmatched,
+        };
+        let keep = Keep::for_project(self.project.path().clone(), now);
+        let edit = edit_for(&offer.amendment, source, &keep)?;
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let text = apply(&state.kept_text, &edit)?;
+        if let Ok(kept) = StoredApprovals::parse(&text) {
+            state.kept_text = text;
+            state.kept = Arc::new(kept);
+        }
+        Ok(edit)
+    }
+
+    /// What the files say together.
+    #[must_use]
+    pub fn rules(&self) -> Arc<Rules> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&state.rules)
+    }
+
+    /// The project.
+    #[must_use]
+    pub const fn project(&self) -> &WorkspaceRoot {
+        &self.project
+    }
+
+    /// Judges a command.
+    ///
+    /// # Errors
+    /// The rules that people agreed to no longer load together with the others, or a grant of a rule is below a home
+    /// that nobody knows. Nothing may run.
+    pub fn judge(
+        &self,
+        case: &Case<'_>,
+        standing: &Standing,
+        now: Moment,
+    ) -> Result<Judgement, RulesError> {
+        let (rules, kept) = self.current(now)?;
+        let place = self.place.clone().starting_in(case.cwd);
+        let programs = case
+            .search_path
+            .map(|path| PathPrograms::new(path, case.cwd.as_path()));
+        let answers = kept.at(self.project.path(), now);
+        let mut facts = CommandFacts::new(&place).with_approvals(&answers);
+        if let Some(programs) = &programs {
+            facts = facts.with_programs(programs as &dyn Programs);
+        }
+        let analysis = analyze_argv(case.argv, &Limits::default());
+        let evaluation = rules.evaluate(&analysis, &facts);
+        self.put(case, standing, rules.policy(), &analysis, &evaluation)
+            .map_err(RulesError::Load)
+    }
+
+    /// The rules and approvals that hold now: an approval that has expired takes its rule with it.
+    fn current(&self, now: Moment) -> Result<(Arc<Rules>, Arc<StoredApprovals>), RulesError> {
+        let project = self.project.path();
+        {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            if state.kept.allow_rules(project, now) == state.allowed {
+                return Ok((Arc::clone(&state.rules), Arc::clone(&state.kept)));
+            }
+        }
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let allowed = state.kept.allow_rules(project, now);
+        if allowed != state.allowed {
+            state.rules = Arc::new(self.book.rules(&allowed, &self.place)?);
+            state.allowed = allowed;
+        }
+        Ok((Arc::clone(&state.rules), Arc::clone(&state.kept)))
+    }
+
+    fn put(
+        &self,
+        case: &Case<'_>,
+        standing: &Standing,
+        policy: &LoadedPolicy,
+        analysis: &Analysis,
+        evaluation: &Evaluation<'_>,
+    ) -> Result<Judgement, PolicyErrors> {
+        let segments = evaluation.verdicts();
+        let offered = offer(evaluation, analysis);
+        let decision = decide(&Question {
+            approval: standing.approval,
+            sandbox: standing.sandbox,
+            preference: standing.preference,
+            backend: standing.backend,
+            command: Some(Command {
+                segments: &segments,
+                risk: evaluation.risk(),
+                permissions: case.permissions,
+                amendment: offered.as_ref(),
+            }),
+        });
+        let anchors = Anchors {
+            project: &self.project,
+            home: self.facts.home.as_ref(),
+        };
+        let offer = match &decision.requirement {
+            ExecApprovalRequirement::NeedsApproval {
+                proposed_execpolicy_amendment: Some(amendment),
+                ..
+            } => offer_of(amendment, evaluation),
+            _ => None,
+        };
+        Ok(Judgement {
+            explanation: decision.explain(),
+            categories: decision.reasons.categories().collect(),
+            rule_decision: evaluation.rule_decision(),
+            source: match evaluation.source() {
+                VerdictSource::Rule(rule) => rule.id.to_owned(),
+                VerdictSource::Default(entry) => entry.name().to_owned(),
+            },
+            risk: evaluation.risk(),
+            grants: grants::of_rules(evaluation, analysis, policy, &anchors)?,
+            limits: grants::limits(evaluation, policy),
+            offer,
+            requirement: decision.requirement,
+        })
+    }
+}
+
+/// The offer, with the rule that asked. Two rules that ask cannot be answered by one approval.
+fn offer_of(amendment: &ExecPolicyAmendment, evaluation: &Evaluation<'_>) -> Option<Offer> {
+    let mut asking = Vec::new();
+    for segment in evaluation.segments() {
+        let verdict = segment.verdict();
+        if matches!(
+            verdict,
+            palisade_exec_policy::SegmentVerdict::Allow { .. }
+                | palisade_exec_policy::SegmentVerdict::Prompt { answered: true, .. }
+        ) {
+            continue;
+        }
+        let rule = match AmendmentSource::of(&verdict).ok()? {
+            AmendmentSource::RulePrompt(id) => Some(id.to_owned()),
+            AmendmentSource::Unmatched => None,
+        };
+        if !asking.contains(&rule) {
+            asking.push(rule);
+        }
+    }
+    match <[Option<String>; 1]>::try_from(asking) {
+        Ok([rule]) => Some(Offer {
+            amendment: amendment.clone(),
+            rule,
+        }),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "judgement_tests.rs"]
+mod tests;
