@@ -222,6 +222,13 @@ impl AcceptedLosses {
     pub fn contains(&self, guarantee: Guarantee) -> bool {
         self.0.contains(&guarantee)
     }
+
+    /// With one more.
+    #[must_use]
+    pub fn with(mut self, guarantee: Guarantee) -> Self {
+        self.0.insert(guarantee);
+        self
+    }
 }
 
 impl FromIterator<Guarantee> for AcceptedLosses {

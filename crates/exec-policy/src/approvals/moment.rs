@@ -34,6 +34,16 @@ impl Moment {
         }
     }
 
+    /// So many seconds after the start of 1970, or the last moment there is: what a clock says is always some moment.
+    #[must_use]
+    pub const fn of_clock(seconds: u64) -> Self {
+        if seconds > LAST.unsigned_abs() {
+            Self(LAST)
+        } else {
+            Self(seconds.cast_signed())
+        }
+    }
+
     /// The seconds after the start of 1970.
     #[must_use]
     pub const fn unix(self) -> i64 {

@@ -1,4 +1,14 @@
 //! What a command wrote, in bounded memory.
+//!
+//! A [`Tape`] keeps the beginning and the end of one stream, a [`Recorder`] those of both streams and of the two
+//! together. Nothing here reads, waits or knows of processes.
+
+mod captured;
+mod recorder;
+mod tape;
+
+pub use recorder::Recorder;
+pub use tape::Tape;
 
 /// One of the two streams of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

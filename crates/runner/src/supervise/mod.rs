@@ -1,10 +1,43 @@
 //! Watching a running command: a machine from events to actions, and the two that drive it.
+//!
+//! - [`machine`]: the rules about time and ends. Pure.
+//! - [`pump`]: moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
+//! - [`on_poll`] and [`on_tokio`]: the two that wait. Neither has a rule of its own.
+//!
+//! Nothing here handles `SIGCHLD`, starts threads or waits for processes that it was not given.
 
 mod block_on;
 mod cancel;
+#[cfg(unix)]
+mod doorbell;
+#[cfg(unix)]
+mod feed;
+#[cfg(unix)]
+mod live;
+mod machine;
+#[cfg(unix)]
+mod on_poll;
+#[cfg(unix)]
+mod on_tokio;
+#[cfg(unix)]
+mod pump;
+#[cfg(unix)]
+mod sys;
+mod watch;
+mod watched;
 
-pub use block_on::block_on;
+pub(crate) use block_on::block_on;
 pub use cancel::Cancellation;
+#[cfg(unix)]
+pub(crate) use on_poll::drive_blocking;
+#[cfg(unix)]
+pub(crate) use on_tokio::drive_tokio;
+#[cfg(unix)]
+pub(crate) use watch::Streams;
+pub(crate) use watch::{Cause, Plan, Watch};
+#[cfg(unix)]
+pub(crate) use watched::Watched;
+pub(crate) use watched::{Ended, How, Usage};
 
 use std::time::Duration;
 
@@ -42,3 +75,6 @@ impl Default for Timing {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -1,0 +1,270 @@
+//! From a command to a place where it may run: judged, asked about, placed.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use palisade_exec_policy::approvals::Moment;
+use palisade_exec_policy::{
+    ApprovalPurpose, ExecApprovalRequirement, GrantScope, Placement, PromptCategory, Refusal,
+    ReviewDecision, SandboxOverride, orchestrator,
+};
+use palisade_policy::{
+    AbsolutePath, CanonicalSandboxPolicy, CommandSpec, ExecExpiration, Grant, NetworkScope, SandboxPermissions,
+};
+
+use super::command::Command;
+use super::error::Error;
+use super::state::Shared;
+use crate::approve::{ApprovalKey, Prompt, ask};
+use crate::attempt::Attempts;
+use crate::environment::Markers;
+use crate::judge::{Case, Judgement, Standing, sandbox_view};
+
+/// How long a command may run if neither it nor the policy says anything.
+const DEFAULT_WALL: Duration = Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS);
+
+/// A command that may run.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) call_id: String,
+    pub(super) spec: CommandSpec,
+    pub(super) judgement: Judgement,
+    pub(super) answer: Option<ReviewDecision>,
+    /// The policy of the session, with what was granted to all of its commands.
+    pub(super) session_policy: CanonicalSandboxPolicy,
+    pub(super) attempts: Attempts,
+    pub(super) wall: Option<Duration>,
+}
+
+impl Admitted {
+    pub(super) fn argv(&self) -> Vec<OsString> {
+        [self.spec.program.clone()]
+            .into_iter()
+            .chain(self.spec.args.iter().cloned())
+            .collect()
+    }
+
+    /// The key of its approvals.
+    pub(super) fn key(&self, purpose: ApprovalPurpose) -> ApprovalKey {
+        ApprovalKey::new(purpose, self.argv(), &self.spec.cwd, &self.session_policy)
+    }
+}
+
+/// Now, for approvals that expire. A clock before 1970 makes nothing valid.
+pub(super) fn now() -> Moment {
+    Moment::of_clock(
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs()),
+    )
+}
+
+/// Judges a command, asks where that is needed, and places it.
+///
+/// # Errors
+/// It may not run.
+pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
+    let shared = &command.shared;
+    let call_id = command
+        .call_id
+        .clone()
+        .unwrap_or_else(|| shared.next_call());
+    let spec = spec(command)?;
+    let argv: Vec<OsString> = [spec.program.clone()]
+        .into_iter()
+        .chain(spec.args.iter().cloned())
+        .collect();
+    let cwd = absolute(&spec.cwd)?;
+    let standing = Standing {
+        approval: shared.sandbox.approval,
+        sandbox: sandbox_view(&shared.sandbox.placed.policy),
+        preference: shared.sandbox.preference,
+        backend: shared.sandbox.backend(),
+    };
+    let search_path = spec.env.get(std::ffi::OsStr::new("PATH")).cloned();
+    let case = Case {
+        argv: &argv,
+        cwd: &cwd,
+        search_path: search_path.as_deref(),
+        permissions: &spec.sandbox_permissions,
+    };
+    let judgement = shared.judge.judge(&case, &standing, now())?;
+    let mut policy = shared.sandbox.placed.policy.clone();
+    for grant in shared.granted() {
+        policy = policy.with_grant(&grant)?;
+    }
+    let session_policy = policy.clone();
+    let key = ApprovalKey::new(ApprovalPurpose::Run, argv, &spec.cwd, &policy);
+    let answer = answer(command, &call_id, &spec, &judgement, &key).await?;
+    let decision = orchestrator(&Placement {
+        requirement: &judgement.requirement,
+        answer: answer.as_ref(),
+        first_attempt: SandboxOverride::NoOverride,
+        preference: standing.preference,
+        sandbox: standing.sandbox,
+        backend: standing.backend,
+        escalate_on_failure: true,
+        approval: standing.approval,
+    })?;
+    if let Some(limits) = judgement.limits {
+        policy = policy.with_limits_override(Some(limits));
+    }
+    let limits = policy.resource_limits();
+    let mut attempts = Attempts::new(
+        decision,
+        policy,
+        shared.sandbox.placed.policy_cwd.clone(),
+        standing.approval,
+    );
+    attempts.accepted = shared.sandbox.placed.accepted.clone();
+    attempts.home_root = shared.sandbox.placed.home_root;
+    attempts.may_leave = shared.sandbox.may_leave;
+    attempts.grants = grants(&judgement, &spec.sandbox_permissions, answer.as_ref());
+    let admitted = Admitted {
+        call_id,
+        wall: spec.expiration.effective_wall(&limits, DEFAULT_WALL),
+        spec,
+        judgement,
+        answer,
+        session_policy,
+        attempts,
+    };
+    keep(shared, &admitted);
+    Ok(admitted)
+}
+
+/// The command in full: its directory resolved, its environment rebuilt.
+fn spec(command: &Command) -> Result<CommandSpec, Error> {
+    let sandbox = &command.shared.sandbox;
+    let root = sandbox.workspace().path().as_path();
+    let cwd = match &command.cwd {
+        Some(directory) => root.join(directory),
+        None => root.to_owned(),
+    };
+    let markers = Markers {
+        sandbox: sandbox.placed.sandbox,
+        network_disabled: sandbox.placed.policy.network() == NetworkScope::Off,
+    };
+    let mut environment = sandbox.environment.clone();
+    for (name, value) in &command.env {
+        environment = environment.with_set(name.clone(), value.clone());
+    }
+    let built = environment
+        .build(&sandbox.host.environment, &markers)
+        .map_err(|error| Error::Environment(error.to_string()))?;
+    let mut spec = CommandSpec::new(command.program.clone())
+        .with_args(command.args.iter().cloned())
+        .with_cwd(cwd)
+        .with_env(built.env)
+        .with_expiration(command.expiration)
+        .with_sandbox_permissions(command.permissions.clone());
+    spec.justification = command.justification.clone();
+    Ok(spec)
+}
+
+fn absolute(path: &Path) -> Result<AbsolutePath, Error> {
+    // Where a command runs is judged without links, as everything is.
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    AbsolutePath::new(real).map_err(|error| Error::Path {
+        path: path.to_owned(),
+        why: error.to_string(),
+    })
+}
+
+/// The answer that the requirement needs: kept from earlier in this session, or a person's.
+async fn answer(
+    command: &Command,
+    call_id: &str,
+    spec: &CommandSpec,
+    judgement: &Judgement,
+    key: &ApprovalKey,
+) -> Result<Option<ReviewDecision>, Error> {
+    let (reason, purpose) = match &judgement.requirement {
+        ExecApprovalRequirement::Skip { .. } => return Ok(None),
+        ExecApprovalRequirement::Forbidden { reason } => {
+            return Err(Refusal::Forbidden {
+                reason: reason.clone(),
+            }
+            .into());
+        }
+        ExecApprovalRequirement::NeedsApproval {
+            reason, purpose, ..
+        } => (reason, *purpose),
+    };
+    let shared = &command.shared;
+    if purpose == ApprovalPurpose::RunUnsandboxed && !shared.sandbox.may_leave {
+        // Nobody is asked for what no answer could allow.
+        return Err(Refusal::MayNotAsk(PromptCategory::SandboxApproval).into());
+    }
+    let key = key.clone().with_purpose(purpose);
+    if shared.approved.contains(&key) {
+        return Ok(Some(ReviewDecision::Approved));
+    }
+    let mut prompt = Prompt::new(call_id, key.argv.iter().cloned(), &spec.cwd)
+        .with_purpose(purpose)
+        .with_categories(judgement.categories.iter().copied())
+        .with_proposed_amendment(judgement.offer.as_ref().map(|offer| offer.amendment.clone()))
+        .with_justification(spec.justification.as_deref());
+    if let Some(reason) = reason {
+        prompt = prompt.with_reason(reason);
+    }
+    Ok(Some(ask(shared.prompter.as_ref(), &prompt).await))
+}
+
+/// What the command is granted from the start: by its rules, by what it asked for and got, by the answer.
+fn grants(
+    judgement: &Judgement,
+    permissions: &SandboxPermissions,
+    answer: Option<&ReviewDecision>,
+) -> Vec<Grant> {
+    let mut grants = judgement.grants.clone();
+    let asked = judgement
+        .categories
+        .contains(&PromptCategory::RequestPermissions);
+    if let SandboxPermissions::WithAdditionalPermissions {
+        fs_read,
+        fs_write,
+        network,
+    } = permissions
+        && asked
+        && answer.is_some_and(ReviewDecision::is_approval)
+    {
+        grants.extend(fs_read.iter().cloned().map(Grant::Read));
+        grants.extend(fs_write.iter().cloned().map(Grant::Write));
+        grants.extend(network.iter().cloned().map(Grant::Host));
+    }
+    if let Some(ReviewDecision::ApprovedWithGrant { grant, .. }) = answer {
+        grants.push(grant.clone());
+    }
+    grants
+}
+
+/// Keeps what the answer says is to be kept, before anything runs.
+fn keep(shared: &Shared, admitted: &Admitted) {
+    match &admitted.answer {
+        Some(ReviewDecision::ApprovedForSession) => {
+            let purpose = match &admitted.judgement.requirement {
+                ExecApprovalRequirement::NeedsApproval { purpose, .. } => *purpose,
+                _ => ApprovalPurpose::Run,
+            };
+            shared.approved.insert(admitted.key(purpose));
+        }
+        Some(ReviewDecision::ApprovedExecpolicyAmendment {
+            proposed_execpolicy_amendment,
+        }) => {
+            // Only what was offered: an answer cannot make a rule of its own.
+            let offer = admitted.judgement.offer.as_ref();
+            match offer.filter(|offer| offer.amendment == *proposed_execpolicy_amendment) {
+                Some(offer) => shared.keep_offer(offer),
+                None => tracing::warn!("an amendment that was not offered approves once"),
+            }
+        }
+        Some(ReviewDecision::ApprovedWithGrant {
+            grant,
+            scope,
+            expires,
+        }) if *scope != GrantScope::Run => shared.keep_grant(grant, *scope, *expires),
+        _ => {}
+    }
+}

@@ -1,0 +1,184 @@
+//! A command of a session, before it runs.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use palisade_policy::{ExecExpiration, SandboxPermissions};
+
+use super::child::Child;
+use super::error::Error;
+use super::state::Shared;
+use super::{admit, run};
+use crate::capture::{Caps, Chunk};
+use crate::launch::{Driver, WindowSize};
+use crate::outcome::Finished;
+use crate::supervise::{Cancellation, block_on};
+
+/// A command that is still being put together. Nothing is judged before it is told to run.
+#[derive(Debug)]
+#[must_use = "a command does nothing until it is run"]
+pub struct Command {
+    pub(super) shared: Arc<Shared>,
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) stdin: Option<Vec<u8>>,
+    pub(super) expiration: ExecExpiration,
+    pub(super) permissions: SandboxPermissions,
+    pub(super) justification: Option<String>,
+    pub(super) terminal: Option<WindowSize>,
+    pub(super) caps: Caps,
+    pub(super) live: LiveOutput,
+    pub(super) cancel: Cancellation,
+    pub(super) call_id: Option<String>,
+}
+
+/// A function that gets output while a command runs.
+pub(super) type Listener = Arc<Mutex<dyn FnMut(&Chunk) + Send>>;
+
+/// Who gets output while a command runs, also of its second attempt.
+#[derive(Clone, Default)]
+pub(super) enum LiveOutput {
+    #[default]
+    Nobody,
+    Call(Listener),
+}
+
+impl std::fmt::Debug for LiveOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Nobody => "Nobody",
+            Self::Call(_) => "Call",
+        })
+    }
+}
+
+impl Command {
+    pub(super) fn new(shared: Arc<Shared>, program: OsString) -> Self {
+        Self {
+            shared,
+            program,
+            args: Vec::new(),
+            cwd: None,
+            env: Vec::new(),
+            stdin: None,
+            expiration: ExecExpiration::DefaultTimeout,
+            permissions: SandboxPermissions::UseDefault,
+            justification: None,
+            terminal: None,
+            caps: Caps::default(),
+            live: LiveOutput::Nobody,
+            cancel: Cancellation::new(),
+            call_id: None,
+        }
+    }
+
+    /// With one more argument.
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.args.push(argument.into());
+        self
+    }
+
+    /// With more arguments.
+    pub fn args<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// In this directory, from the workspace if it is relative.
+    pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(directory.into());
+        self
+    }
+
+    /// With this variable, besides what the session lets commands inherit.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// With these bytes to read. Without them it reads nothing.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(bytes.into());
+        self
+    }
+
+    /// With this much time. The policy's own limit holds if it is shorter.
+    pub fn timeout(mut self, time: Duration) -> Self {
+        let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.expiration = ExecExpiration::Timeout(milliseconds);
+        self
+    }
+
+    /// With no time limit of its own. The policy's still holds.
+    pub const fn no_timeout(mut self) -> Self {
+        self.expiration = ExecExpiration::Cancellation;
+        self
+    }
+
+    /// On a terminal of its own.
+    pub const fn terminal(mut self, size: WindowSize) -> Self {
+        self.terminal = Some(size);
+        self
+    }
+
+    /// Keeps this much of its output.
+    pub const fn caps(mut self, caps: Caps) -> Self {
+        self.caps = caps;
+        self
+    }
+
+    /// Calls this with output as it arrives.
+    pub fn live(mut self, listener: impl FnMut(&Chunk) + Send + 'static) -> Self {
+        self.live = LiveOutput::Call(Arc::new(Mutex::new(listener)));
+        self
+    }
+
+    /// Ends when somebody cancels.
+    pub fn cancelled_by(mut self, cancel: Cancellation) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Asks for more than the policy gives. Somebody has to agree.
+    pub fn asking_for(mut self, permissions: SandboxPermissions, why: impl Into<String>) -> Self {
+        self.permissions = permissions;
+        self.justification = Some(why.into());
+        self
+    }
+
+    /// Goes by this name in prompts and records.
+    pub fn call_id(mut self, id: impl Into<String>) -> Self {
+        self.call_id = Some(id.into());
+        self
+    }
+
+    /// Judges, asks, runs, and tries again where somebody agrees; waits for the end.
+    ///
+    /// # Errors
+    /// It did not run: it is forbidden, somebody refused, or the rules or the policy cannot be used. A command that was
+    /// to run and could not be started is an [`Outcome`](crate::outcome::Outcome).
+    pub async fn output(self) -> Result<Finished, Error> {
+        run::to_the_end(self, Driver::Tokio).await
+    }
+
+    /// The same on the calling thread, without a runtime.
+    ///
+    /// # Errors
+    /// As [`output`](Self::output).
+    pub fn output_blocking(self) -> Result<Finished, Error> {
+        block_on(run::to_the_end(self, Driver::Blocking))
+    }
+
+    /// Judges, asks and starts it. It is tried once: whoever talks to a command cannot have it started again.
+    ///
+    /// # Errors
+    /// As [`output`](Self::output).
+    pub async fn spawn(self) -> Result<Child, Error> {
+        let admitted = admit::admit(&self).await?;
+        Child::start(self, admitted).await
+    }
+}

@@ -1,0 +1,48 @@
+//! Why something did not run, or why there is nothing that it could run in.
+
+use std::path::PathBuf;
+
+use palisade_exec_policy::{Refusal, RulesError};
+use palisade_policy::PolicyError;
+
+use crate::outcome::SetupFailure;
+
+/// Why a command did not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The workspace is not one.
+    #[error("the workspace {}: {why}", path.display())]
+    Workspace {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A path of the policy or the command makes no sense.
+    #[error("{}: {why}", path.display())]
+    Path {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The policy makes no sense on this host.
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
+    /// The rules cannot be used: nothing runs until they are mended.
+    #[error("{0}")]
+    Rules(#[from] RulesError),
+    /// The sandbox cannot be set up as asked.
+    #[error("{0}")]
+    Sandbox(#[from] SetupFailure),
+    /// The rules forbid it, or a person refused. The text is for the model.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// The environment that was asked for cannot be given.
+    #[error("{0}")]
+    Environment(String),
+    /// Another run on this workspace guards more than this one would.
+    #[error("{0}")]
+    Conflict(String),
+}

@@ -1,0 +1,65 @@
+//! The sandboxes of a session: the one that its commands share, and those that were widened since.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palisade_policy::{CanonicalSandboxPolicy, SandboxType};
+
+use crate::host::Host;
+use crate::launch::{Ground, Placed};
+use crate::os::ConfinedSession;
+use crate::outcome::SetupFailure;
+
+/// Sandboxes that are set up, each with the policy that it enforces. None is ever widened: where a grant holds for the
+/// session, its next commands get a sandbox with that grant, and what runs in the others goes on there.
+#[derive(Debug)]
+pub(super) struct Grounds {
+    /// What the probe started.
+    first: Mutex<Option<ConfinedSession>>,
+    shared: Mutex<Vec<(CanonicalSandboxPolicy, Arc<ConfinedSession>)>>,
+}
+
+impl Grounds {
+    pub(super) const fn new(first: Option<ConfinedSession>) -> Self {
+        Self {
+            first: Mutex::new(first),
+            shared: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Where a command runs: in a sandbox that the session shares if the policy is the session's own, otherwise in one
+    /// of its own. Blocks while one is set up.
+    pub(super) fn ground(
+        &self,
+        host: &Host,
+        placed: &Placed,
+        session_policy: &CanonicalSandboxPolicy,
+        base: &CanonicalSandboxPolicy,
+    ) -> Result<Ground, SetupFailure> {
+        if placed.sandbox == SandboxType::None {
+            return Ok(Ground::Bare);
+        }
+        if placed.policy != *session_policy {
+            return Ok(Ground::Own(ConfinedSession::open(host, placed)?));
+        }
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.retain(|(_, session)| session.is_alive());
+        if let Some((_, session)) = shared.iter().find(|(policy, _)| *policy == placed.policy) {
+            return Ok(Ground::Shared(Arc::clone(session)));
+        }
+        let first = match placed.policy == *base {
+            true => self
+                .first
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .filter(ConfinedSession::is_alive),
+            false => None,
+        };
+        let session = Arc::new(match first {
+            Some(first) => first,
+            None => ConfinedSession::open(host, placed)?,
+        });
+        shared.push((placed.policy.clone(), Arc::clone(&session)));
+        Ok(Ground::Shared(session))
+    }
+}

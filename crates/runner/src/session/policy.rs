@@ -1,0 +1,229 @@
+//! What the commands of a session may touch, as an embedder says it.
+
+use std::path::{Path, PathBuf};
+
+use palisade_exec_policy::{AskForApproval, SandboxablePreference};
+use palisade_policy::{
+    AbsolutePath, AcceptedLosses, CanonicalSandboxPolicy, GitAccess, Grant, Guarantee, HomeRoot,
+    LoopbackAccess, NetworkAccess, PathRules, PathSpec, ResourceLimits, SandboxMode, SandboxPolicy,
+    WorkspaceRoot,
+};
+
+use super::error::Error;
+use crate::environment::EnvironmentPolicy;
+use crate::host::Host;
+
+/// What commands may touch, when a person is asked, and what they inherit.
+///
+/// It begins with what most agents want: one writable workspace, no network, secrets hidden, `.git` read-only. Each method
+/// changes one thing. Nothing is looked at before [`Sandbox::probe`](super::Sandbox::probe).
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Policy {
+    pub(super) root: PathBuf,
+    base: Base,
+    network: bool,
+    host_loopback: bool,
+    writable: Vec<PathBuf>,
+    deny_read: Vec<PathBuf>,
+    git: Option<GitAccess>,
+    limits: Option<ResourceLimits>,
+    home_root: bool,
+    pub(super) accepted: AcceptedLosses,
+    pub(super) approval: AskForApproval,
+    pub(super) preference: SandboxablePreference,
+    pub(super) environment: EnvironmentPolicy,
+    pub(super) may_leave: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Base {
+    Mode(SandboxMode),
+    Given(Box<CanonicalSandboxPolicy>),
+}
+
+impl Policy {
+    fn of(root: &Path, base: Base) -> Self {
+        Self {
+            root: root.to_owned(),
+            base,
+            network: false,
+            host_loopback: false,
+            writable: Vec::new(),
+            deny_read: Vec::new(),
+            git: None,
+            limits: None,
+            home_root: false,
+            accepted: AcceptedLosses::none(),
+            approval: AskForApproval::default(),
+            preference: SandboxablePreference::Auto,
+            environment: EnvironmentPolicy::default(),
+            may_leave: true,
+        }
+    }
+
+    /// Commands write this directory and nothing else.
+    pub fn workspace(root: impl AsRef<Path>) -> Self {
+        Self::of(root.as_ref(), Base::Mode(SandboxMode::WorkspaceWrite))
+    }
+
+    /// Commands write nothing.
+    pub fn read_only(root: impl AsRef<Path>) -> Self {
+        Self::of(root.as_ref(), Base::Mode(SandboxMode::ReadOnly))
+    }
+
+    /// Commands are not confined. The rules still say which of them run.
+    pub fn full_access(root: impl AsRef<Path>) -> Self {
+        Self::of(root.as_ref(), Base::Mode(SandboxMode::DangerFullAccess))
+    }
+
+    /// Exactly this policy, such as one from a policy file.
+    pub fn canonical(root: impl AsRef<Path>, policy: CanonicalSandboxPolicy) -> Self {
+        Self::of(root.as_ref(), Base::Given(Box::new(policy)))
+    }
+
+    /// With the whole network.
+    pub const fn allow_network(mut self) -> Self {
+        self.network = true;
+        self
+    }
+
+    /// With the servers of this machine's loopback.
+    pub const fn allow_host_loopback(mut self) -> Self {
+        self.host_loopback = true;
+        self
+    }
+
+    /// With one more directory that commands write.
+    pub fn also_write(mut self, directory: impl AsRef<Path>) -> Self {
+        self.writable.push(directory.as_ref().to_owned());
+        self
+    }
+
+    /// With a path that nobody reads or writes.
+    pub fn deny_read(mut self, path: impl AsRef<Path>) -> Self {
+        self.deny_read.push(path.as_ref().to_owned());
+        self
+    }
+
+    /// With this access to git's own directory.
+    pub const fn git(mut self, access: GitAccess) -> Self {
+        self.git = Some(access);
+        self
+    }
+
+    /// With these limits in place of the mode's.
+    pub const fn limits(mut self, limits: ResourceLimits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Goes without a guarantee, where this host cannot keep it.
+    pub fn accept_loss(mut self, guarantee: Guarantee) -> Self {
+        self.accepted = self.accepted.with(guarantee);
+        self
+    }
+
+    /// Asks at these times.
+    pub const fn approval(mut self, approval: AskForApproval) -> Self {
+        self.approval = approval;
+        self
+    }
+
+    /// With this environment for commands.
+    pub fn environment(mut self, environment: EnvironmentPolicy) -> Self {
+        self.environment = environment;
+        self
+    }
+
+    /// Lets nothing run without a sandbox, whatever a person answers.
+    pub const fn never_leave_the_sandbox(mut self) -> Self {
+        self.may_leave = false;
+        self.preference = SandboxablePreference::Require;
+        self
+    }
+
+    /// Lets the workspace be the home directory or hold it.
+    pub const fn allow_home_root(mut self) -> Self {
+        self.home_root = true;
+        self
+    }
+
+    /// The policy in full, for a host, with the workspace's links resolved.
+    ///
+    /// # Errors
+    /// The workspace does not exist, or cannot be one; a path makes no sense.
+    pub(super) fn on(&self, host: &Host) -> Result<OnHost, Error> {
+        let real = std::fs::canonicalize(&self.root).map_err(|source| Error::Workspace {
+            path: self.root.clone(),
+            why: source.to_string(),
+        })?;
+        let bad = |error: palisade_policy::PathError| Error::Workspace {
+            path: self.root.clone(),
+            why: error.to_string(),
+        };
+        let (root, home_root) = match self.home_root {
+            true => (WorkspaceRoot::new(&real).map_err(bad)?, HomeRoot::Allow),
+            false => (
+                WorkspaceRoot::for_host(&real, &host.facts).map_err(bad)?,
+                HomeRoot::Refuse,
+            ),
+        };
+        let policy = match &self.base {
+            Base::Given(policy) => (**policy).clone(),
+            Base::Mode(mode) => {
+                let network = match self.network {
+                    true => NetworkAccess::Full,
+                    false => NetworkAccess::Restricted,
+                };
+                SandboxPolicy::new(*mode, network).to_canonical_policy(&root)
+            }
+        };
+        let policy = host.guard_other_home(self.adjusted(policy)?);
+        Ok(OnHost {
+            policy,
+            root,
+            home_root,
+        })
+    }
+
+    fn adjusted(&self, mut policy: CanonicalSandboxPolicy) -> Result<CanonicalSandboxPolicy, Error> {
+        let absolute = |path: &Path| {
+            // A path that does not exist yet is taken as it is written; links in what exists are resolved.
+            let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            AbsolutePath::new(real).map_err(|error| Error::Path {
+                path: path.to_owned(),
+                why: error.to_string(),
+            })
+        };
+        for directory in &self.writable {
+            policy = policy.with_grant(&Grant::Write(absolute(directory)?))?;
+        }
+        let rules = policy.rules().map(|(rules, local)| (rules.clone(), local.clone()));
+        if let Some((rules, local)) = rules {
+            let mut denied: Vec<PathSpec> = rules.deny_read.clone();
+            for path in &self.deny_read {
+                denied.push(PathSpec::from(absolute(path)?));
+            }
+            let git = self.git.unwrap_or(rules.git);
+            let rules: PathRules = rules.with_deny_read(denied).with_git(git);
+            let local = match self.host_loopback {
+                true => local.with_loopback(LoopbackAccess::Host),
+                false => local,
+            };
+            policy = policy.with_paths(rules).with_local(local);
+        }
+        if let Some(limits) = self.limits {
+            policy = policy.with_limits_override(Some(limits));
+        }
+        Ok(policy)
+    }
+}
+
+/// A policy that knows its host.
+#[derive(Clone, Debug)]
+pub(super) struct OnHost {
+    pub(super) policy: CanonicalSandboxPolicy,
+    pub(super) root: WorkspaceRoot,
+    pub(super) home_root: HomeRoot,
+}

@@ -1,0 +1,163 @@
+//! A session: what its commands share.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palisade_policy::{Enforcement, Grant};
+
+use super::command::Command;
+use super::error::Error;
+use super::ground::Grounds;
+use super::sandbox::Sandbox;
+use crate::approve::{ApprovalCache, Prompter};
+use crate::audit::AuditSink;
+use crate::judge::{Judge, RuleBook};
+use crate::supervise::Timing;
+
+/// What can be said about a session besides its rules and who asks.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct SessionOptions {
+    /// Where approvals that people keep are stored; `None`: they last as long as the session.
+    pub approvals: Option<PathBuf>,
+    /// Who is told about every run.
+    pub audit: Option<Arc<dyn AuditSink>>,
+    /// How commands are ended.
+    pub timing: Timing,
+    /// How long a command waits for another run on this workspace that guards more; `None`: it is refused at once.
+    pub wait_for_others: Option<std::time::Duration>,
+}
+
+impl std::fmt::Debug for SessionOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionOptions")
+            .field("approvals", &self.approvals)
+            .field("audit", &self.audit.is_some())
+            .field("timing", &self.timing)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SessionOptions {
+    /// With this file for what people keep.
+    #[must_use]
+    pub fn with_approvals(mut self, file: impl Into<PathBuf>) -> Self {
+        self.approvals = Some(file.into());
+        self
+    }
+
+    /// With this sink for records.
+    #[must_use]
+    pub fn with_audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
+        self.audit = Some(sink);
+        self
+    }
+
+    /// With this timing.
+    #[must_use]
+    pub const fn with_timing(mut self, timing: Timing) -> Self {
+        self.timing = timing;
+        self
+    }
+}
+
+/// A sandbox with rules and somebody to ask. Clones are the same session; it ends with the last of them, and everything
+/// that runs in it ends with it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What the commands of a session share.
+pub(super) struct Shared {
+    pub(super) sandbox: Sandbox,
+    pub(super) judge: Judge,
+    pub(super) prompter: Arc<dyn Prompter>,
+    pub(super) options: SessionOptions,
+    pub(super) approved: ApprovalCache,
+    pub(super) grounds: Grounds,
+    /// What was granted until the session ends.
+    pub(super) granted: Mutex<Vec<Grant>>,
+    calls: AtomicU64,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("sandbox", &self.sandbox)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// A name for the next run that no other run of this session has.
+    pub(super) fn next_call(&self) -> String {
+        format!("run-{}", self.calls.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(super) fn granted(&self) -> Vec<Grant> {
+        self.granted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Session {
+    pub(super) fn new(
+        sandbox: Sandbox,
+        rules: RuleBook,
+        prompter: Arc<dyn Prompter>,
+        options: SessionOptions,
+    ) -> Result<Self, Error> {
+        let judge = Judge::new(
+            rules,
+            sandbox.workspace().clone(),
+            sandbox.host.facts.clone(),
+        )?;
+        let grounds = Grounds::new(sandbox.take_first());
+        Ok(Self {
+            shared: Arc::new(Shared {
+                sandbox,
+                judge,
+                prompter,
+                options,
+                approved: ApprovalCache::new(),
+                grounds,
+                granted: Mutex::default(),
+                calls: AtomicU64::new(1),
+            }),
+        })
+    }
+
+    /// A command, not yet judged. It runs in the workspace unless it says otherwise.
+    pub fn command(&self, program: impl Into<OsString>) -> Command {
+        Command::new(Arc::clone(&self.shared), program.into())
+    }
+
+    /// A script for a shell of this host. Its parts are judged one by one.
+    pub fn script(&self, text: impl Into<OsString>) -> Command {
+        self.command("bash").arg("-c").arg(text)
+    }
+
+    /// What holds for its commands.
+    #[must_use]
+    pub fn enforcement(&self) -> &Enforcement {
+        self.shared.sandbox.enforcement()
+    }
+
+    /// The sandbox.
+    #[must_use]
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.shared.sandbox
+    }
+
+    /// What was granted to all commands since the session began.
+    #[must_use]
+    pub fn granted(&self) -> Vec<Grant> {
+        self.shared.granted()
+    }
+}

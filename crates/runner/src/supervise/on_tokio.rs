@@ -1,0 +1,148 @@
+//! Driving a run on a tokio runtime: `AsyncFd` and a timer; no process feature, no signals.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::pump::{Direction, Parts, Port, Pump, Step};
+use super::{Plan, Streams, Watch, Watched, sys};
+use crate::outcome::SetupFailure;
+
+/// A descriptor that the runtime waits for.
+struct Registered {
+    descriptor: AsyncFd<OwnedFd>,
+    direction: Direction,
+}
+
+impl Registered {
+    fn new(descriptor: OwnedFd, direction: Direction) -> io::Result<Self> {
+        let interest = match direction {
+            Direction::Read => Interest::READABLE,
+            Direction::Write => Interest::WRITABLE,
+        };
+        Ok(Self {
+            descriptor: sys::register(descriptor, interest)?,
+            direction,
+        })
+    }
+}
+
+impl Port for Registered {
+    fn poll_io<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut io: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<R>,
+    ) -> Poll<rustix::io::Result<R>> {
+        loop {
+            let guard = match self.direction {
+                Direction::Read => ready!(self.descriptor.poll_read_ready(cx)),
+                Direction::Write => ready!(self.descriptor.poll_write_ready(cx)),
+            };
+            let mut guard = match guard {
+                Ok(guard) => guard,
+                // The runtime shuts down.
+                Err(error) => {
+                    return Poll::Ready(Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)));
+                }
+            };
+            match io(guard.get_inner().as_fd()) {
+                Err(Errno::AGAIN) => guard.clear_ready(),
+                Err(Errno::INTR) => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.get_ref().as_fd()
+    }
+}
+
+/// Watches a process until its run is over. A future that is dropped before kills it, with everything it started.
+///
+/// It needs a tokio runtime with I/O and time; without a runtime the process is killed, and the failure says so.
+pub(crate) async fn drive_tokio<W: Watched>(
+    process: &mut W,
+    streams: Streams,
+    mut plan: Plan,
+) -> Watch {
+    let started = Instant::now();
+    let clock = || started.elapsed();
+    let cancel = std::mem::take(&mut plan.cancel);
+    let listener = Some(cancel.listen()).filter(|listener| !listener.is_alone());
+    if tokio::runtime::Handle::try_current().is_err() {
+        process.kill_tree();
+        return Watch::failed(SetupFailure::new(
+            "watch",
+            None,
+            "the command was killed, since there is no tokio runtime to wait for it in; \
+             enter one, or use the blocking driver",
+        ));
+    }
+    let parts = Parts { plan, streams };
+    let mut pump = match Pump::new(process, listener, parts, Registered::new) {
+        Ok(pump) => pump,
+        Err(failure) => return Watch::failed(failure),
+    };
+    let mut alarm = Alarm::default();
+    poll_fn(|cx| {
+        loop {
+            match pump.step(cx, clock) {
+                Step::Finished => return Poll::Ready(()),
+                Step::Again => {
+                    // Other tasks come first.
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                Step::Idle => ready!(alarm.poll(cx, started, pump.deadline())),
+            }
+        }
+    })
+    .await;
+    let (mut watch, mut backlog) = pump.finish(clock());
+    poll_fn(|cx| {
+        while backlog.step(cx, clock()).is_pending() {
+            ready!(alarm.poll(cx, started, backlog.deadline()));
+        }
+        Poll::Ready(())
+    })
+    .await;
+    watch.notes.extend(backlog.note());
+    watch
+}
+
+/// A timer that is set again only where the time changes.
+#[derive(Default)]
+struct Alarm {
+    set: Option<(Duration, Pin<Box<Sleep>>)>,
+}
+
+impl Alarm {
+    /// Ready at the deadline; never without one.
+    fn poll(&mut self, cx: &mut Context<'_>, since: Instant, at: Option<Duration>) -> Poll<()> {
+        // A time that the clock cannot count never comes.
+        let Some((at, when)) = at.and_then(|at| Some((at, since.checked_add(at)?))) else {
+            self.set = None;
+            return Poll::Pending;
+        };
+        let sleep = match &mut self.set {
+            Some((set, sleep)) => {
+                if *set != at {
+                    *set = at;
+                    sleep.as_mut().reset(when);
+                }
+                sleep
+            }
+            unset => &mut unset.insert((at, Box::pin(sleep_until(when)))).1,
+        };
+        sleep.as_mut().poll(cx)
+    }
+}

@@ -1,0 +1,508 @@
+//! Moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
+
+use std::collections::VecDeque;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use super::cancel::Listener;
+use super::feed::{Fed, Feed};
+use super::live::{Held, Offered, offer};
+use super::machine::{Action, Event, Machine, Open, Verdict, Why};
+use super::{Cause, Ended, How, Plan, Streams, Usage, Watch, Watched};
+use crate::capture::{Recorder, Stream};
+use crate::launch::Live;
+use crate::outcome::SetupFailure;
+
+/// A descriptor that does not block, and a way to be woken when it is ready.
+pub(super) trait Port {
+    /// Does something with the descriptor. Where that would block, the task is woken when it no longer would.
+    fn poll_io<R>(
+        &mut self,
+        cx: &mut Context<'_>,
+        io: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<R>,
+    ) -> Poll<rustix::io::Result<R>>;
+
+    /// The descriptor itself.
+    fn descriptor(&self) -> BorrowedFd<'_>;
+}
+
+/// What a port is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Read,
+    Write,
+}
+
+/// How far a step came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Everything waits; who is woken shall call again, or at the deadline.
+    Idle,
+    /// There is more to do, but others come first.
+    Again,
+    /// The run is over.
+    Finished,
+}
+
+/// The first read of a stream. It doubles with every read that is filled.
+const FIRST_READ: usize = 16 * 1024;
+
+/// The most that is read at once.
+const MAX_READ: usize = 128 * 1024;
+
+/// Reads in a row, before others come first.
+const ROUNDS: usize = 16;
+
+/// After so many bytes a stream is taken for a flood, which is worth a larger pipe. Pipes of every command from the
+/// start would use up what the kernel grants to one user.
+const FLOOD: u64 = 1024 * 1024;
+
+/// The size of a flood's pipe.
+const FLOOD_PIPE: usize = 1024 * 1024;
+
+/// The most that is read of each stream when waiting is over: what a pipe can hold, and no more, since somebody may
+/// still write.
+const LEFTOVER: usize = FLOOD_PIPE;
+
+/// A process that is killed with everything it started, unless its end is known.
+struct Guard<'a, W: Watched> {
+    process: &'a mut W,
+    armed: bool,
+}
+
+impl<W: Watched> Drop for Guard<'_, W> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.process.kill_tree();
+        }
+    }
+}
+
+/// One stream that is read.
+struct Source<P> {
+    stream: Stream,
+    port: P,
+    total: u64,
+    /// What the queue had no room for. Nothing is read before it is taken.
+    held: Option<Held>,
+}
+
+/// A run in progress.
+pub(super) struct Pump<'a, W: Watched, P> {
+    process: Guard<'a, W>,
+    status: Option<P>,
+    sources: Vec<Source<P>>,
+    feed: Option<Feed<P>>,
+    cancel: Option<Listener<'a>>,
+    live: Live,
+    machine: Machine,
+    recorder: Recorder,
+    buffer: Vec<u8>,
+    read: usize,
+    end: Option<Ended>,
+    failure: Option<SetupFailure>,
+    verdict: Option<(Verdict, Duration)>,
+    wall: Option<Duration>,
+    drain: Duration,
+    notes: Vec<String>,
+}
+
+/// What a plan consists of besides the cancellation, which is borrowed.
+pub(super) struct Parts {
+    pub(super) plan: Plan,
+    pub(super) streams: Streams,
+}
+
+impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
+    /// A process that has just started. If a descriptor cannot be waited for, it is killed.
+    pub(super) fn new(
+        process: &'a mut W,
+        cancel: Option<Listener<'a>>,
+        parts: Parts,
+        port: impl Fn(OwnedFd, Direction) -> std::io::Result<P>,
+    ) -> Result<Self, SetupFailure> {
+        // From here on, whatever fails ends the process.
+        let process = Guard {
+            process,
+            armed: true,
+        };
+        let open = |descriptor: OwnedFd, direction| {
+            rustix::io::ioctl_fionbio(&descriptor, true)
+                .map_err(std::io::Error::from)
+                .and_then(|()| port(descriptor, direction))
+                .map_err(|error| cannot_watch(&error))
+        };
+        let Parts { plan, streams } = parts;
+        let status = process
+            .process
+            .status()
+            .try_clone_to_owned()
+            .and_then(|descriptor| port(descriptor, Direction::Read))
+            .map_err(|error| cannot_watch(&error))?;
+        let terminal = streams.terminal.is_some();
+        let mut sources = Vec::with_capacity(2);
+        let outputs = [
+            (Stream::Stdout, streams.terminal),
+            (Stream::Stdout, streams.stdout),
+            (Stream::Stderr, streams.stderr),
+        ];
+        for (stream, descriptor) in outputs {
+            if let Some(descriptor) = descriptor {
+                sources.push(Source {
+                    stream,
+                    port: open(descriptor, Direction::Read)?,
+                    total: 0,
+                    held: None,
+                });
+            }
+        }
+        let feed = match streams.stdin {
+            Some((descriptor, source)) => Some(Feed::new(
+                open(descriptor, Direction::Write)?,
+                source,
+                terminal,
+            )),
+            None => None,
+        };
+        let has = |wanted| {
+            sources
+                .iter()
+                .any(|source: &Source<P>| source.stream == wanted)
+        };
+        let open = Open {
+            stdout: has(Stream::Stdout),
+            stderr: has(Stream::Stderr),
+        };
+        Ok(Self {
+            status: Some(status),
+            machine: Machine::new(plan.wall, plan.timing, open),
+            sources,
+            feed,
+            cancel,
+            live: plan.live,
+            recorder: Recorder::new(plan.caps),
+            buffer: Vec::new(),
+            read: FIRST_READ,
+            end: None,
+            failure: None,
+            verdict: None,
+            wall: plan.wall,
+            drain: plan.timing.drain,
+            notes: Vec::new(),
+            process,
+        })
+    }
+
+    /// When a step is due even if nobody was woken.
+    pub(super) const fn deadline(&self) -> Option<Duration> {
+        self.machine.deadline()
+    }
+
+    /// The descriptors that are waited for.
+    pub(super) fn ports(&mut self) -> impl Iterator<Item = &mut P> {
+        self.status
+            .iter_mut()
+            .chain(self.sources.iter_mut().map(|source| &mut source.port))
+            .chain(self.feed.iter_mut().map(Feed::port))
+    }
+
+    /// Does what can be done without waiting.
+    pub(super) fn step(&mut self, cx: &mut Context<'_>, clock: impl Fn() -> Duration) -> Step {
+        for _ in 0..ROUNDS {
+            let now = clock();
+            self.look(cx, now);
+            if self.verdict.is_some() {
+                return Step::Finished;
+            }
+            let mut moved = self.read(cx, now);
+            moved |= self.write(cx);
+            if self.verdict.is_some() {
+                return Step::Finished;
+            }
+            if !moved {
+                return Step::Idle;
+            }
+        }
+        Step::Again
+    }
+
+    /// Cancel, end and time, which never wait for bytes.
+    fn look(&mut self, cx: &mut Context<'_>, now: Duration) {
+        if let Some(listener) = &mut self.cancel
+            && listener.poll(cx).is_ready()
+        {
+            self.cancel = None;
+            self.tell(now, Event::CancelRequested);
+        }
+        let Some(status) = &mut self.status else {
+            return self.tell(now, Event::Tick);
+        };
+        let process = &mut *self.process.process;
+        let end = status.poll_io(cx, |_| match process.try_end() {
+            Ok(None) => Err(Errno::AGAIN),
+            Ok(Some(end)) => Ok(Ok(end)),
+            Err(failure) => Ok(Err(failure)),
+        });
+        let event = match end {
+            Poll::Pending => Event::Tick,
+            Poll::Ready(Ok(Ok(end))) => {
+                self.end = Some(end);
+                Event::Ended
+            }
+            Poll::Ready(Ok(Err(failure))) => {
+                self.failure = Some(failure);
+                Event::Lost
+            }
+            Poll::Ready(Err(error)) => {
+                self.failure = Some(cannot_watch(&error.into()));
+                Event::Lost
+            }
+        };
+        if event != Event::Tick {
+            self.status = None;
+        }
+        self.tell(now, event);
+    }
+
+    /// One read of each stream; whether any moved.
+    fn read(&mut self, cx: &mut Context<'_>, now: Duration) -> bool {
+        let mut moved = false;
+        let mut closed = [None, None];
+        for (source, closed) in self.sources.iter_mut().zip(&mut closed) {
+            if let Some(held) = &mut source.held {
+                if held.poll(&mut self.live, cx).is_pending() {
+                    continue;
+                }
+                source.held = None;
+            }
+            // What somebody else took away, or took over, is got again.
+            if self.buffer.capacity() < self.read {
+                self.buffer = Vec::with_capacity(self.read);
+            }
+            let buffer = &mut self.buffer;
+            let many = match source.port.poll_io(cx, |descriptor| {
+                rustix::io::read(descriptor, rustix::buffer::spare_capacity(buffer))
+            }) {
+                Poll::Pending => continue,
+                Poll::Ready(Ok(many)) => many,
+                // A terminal that nobody has open any more says so with this error.
+                Poll::Ready(Err(Errno::IO)) => 0,
+                Poll::Ready(Err(error)) => {
+                    self.notes
+                        .push(format!("reading its output failed: {error}"));
+                    0
+                }
+            };
+            moved = true;
+            if many == 0 {
+                *closed = Some(source.stream);
+                continue;
+            }
+            if many >= self.read && self.read < MAX_READ {
+                self.read *= 2;
+            }
+            source.count(many);
+            self.recorder.push(source.stream, &self.buffer);
+            match offer(&mut self.live, source.stream, &mut self.buffer) {
+                Offered::Done => {}
+                Offered::Full(held) => source.held = Some(held),
+            }
+        }
+        for stream in closed.into_iter().flatten() {
+            self.sources.retain(|source| source.stream != stream);
+            self.tell(now, Event::StreamClosed(stream));
+        }
+        moved
+    }
+
+    /// One write of the input; whether it moved.
+    fn write(&mut self, cx: &mut Context<'_>) -> bool {
+        match self.feed.as_mut().map(|feed| feed.turn(cx)) {
+            None | Some(Fed::Waits) => false,
+            Some(Fed::Moved) => true,
+            Some(Fed::Over) => {
+                // The command sees the end of its input.
+                self.feed = None;
+                false
+            }
+        }
+    }
+
+    fn tell(&mut self, now: Duration, event: Event) {
+        for action in self.machine.on(now, event) {
+            match action {
+                Action::Terminate => self.process.process.signal(libc::SIGTERM),
+                Action::Continue => self.process.process.signal(libc::SIGCONT),
+                Action::KillTree => self.process.process.kill_tree(),
+                Action::Finish(verdict) => self.verdict = Some((verdict, now)),
+            }
+        }
+    }
+
+    /// What came of it. Called after [`Step::Finished`].
+    pub(super) fn finish(mut self, now: Duration) -> (Watch, Backlog<'a>) {
+        // Whoever writes to the input learns that nobody reads.
+        self.feed = None;
+        let (verdict, duration) = self.verdict.take().unwrap_or((
+            Verdict {
+                why: Why::Lost,
+                end_seen: false,
+                streams_closed: false,
+            },
+            now,
+        ));
+        self.process.armed = false;
+        let (held, all_closed) = self.sweep();
+        let mut notes = std::mem::take(&mut self.notes);
+        if !verdict.end_seen {
+            notes.push("it was killed, but its end was not reported in time".to_owned());
+        }
+        if !all_closed {
+            notes.push(
+                "something that it started still held its output when waiting for it was over"
+                    .to_owned(),
+            );
+        }
+        let cause = match (verdict.why, self.end) {
+            (Why::TimedOut, _) => Cause::TimedOut(self.wall.unwrap_or(duration)),
+            (Why::Cancelled, _) => Cause::Cancelled,
+            (Why::Ended, Some(end)) => match end.how {
+                How::Code(code) => Cause::Exited(code),
+                How::Signal(signal) => Cause::Signaled(signal),
+                How::Limit(limit) => Cause::Limit(limit),
+            },
+            (Why::Lost | Why::Ended, _) => {
+                Cause::Failed(self.failure.take().unwrap_or_else(|| {
+                    SetupFailure::new("watch", None, "the end of the command was not reported")
+                }))
+            }
+        };
+        let backlog = Backlog {
+            live: std::mem::take(&mut self.live),
+            held,
+            // Who looks on has time again, but not after a kill.
+            patience: self.drain,
+            until: (verdict.why == Why::Ended).then(|| now.saturating_add(self.drain)),
+            cancel: self.cancel.take(),
+        };
+        let recorder = std::mem::replace(
+            &mut self.recorder,
+            Recorder::new(crate::capture::Caps::new(0, 0)),
+        );
+        let watch = Watch {
+            cause,
+            output: recorder.finish(),
+            usage: self.end.map_or_else(Usage::default, |end| end.usage),
+            notes,
+            duration,
+        };
+        (watch, backlog)
+    }
+
+    /// Reads what is left in the streams when waiting is over: what was written before the end is not lost because a
+    /// stream was not closed, or because nobody took the live output. Tells whether every stream was at its end.
+    fn sweep(&mut self) -> (VecDeque<Held>, bool) {
+        let mut backlog = VecDeque::new();
+        let mut all_closed = true;
+        for source in &mut self.sources {
+            backlog.extend(source.held.take());
+            let mut left = LEFTOVER;
+            let closed = loop {
+                if left == 0 {
+                    break false;
+                }
+                let mut bytes = Vec::with_capacity(left.min(MAX_READ));
+                let many = rustix::io::read(
+                    source.port.descriptor(),
+                    rustix::buffer::spare_capacity(&mut bytes),
+                );
+                match many {
+                    Ok(0) | Err(Errno::IO) => break true,
+                    Ok(many) => left = left.saturating_sub(many),
+                    Err(Errno::INTR) => continue,
+                    Err(_) => break false,
+                }
+                self.recorder.push(source.stream, &bytes);
+                if let Offered::Full(held) = offer(&mut self.live, source.stream, &mut bytes) {
+                    backlog.push_back(held);
+                }
+            };
+            all_closed &= closed;
+        }
+        (backlog, all_closed)
+    }
+}
+
+impl<P: Port> Source<P> {
+    /// Counts bytes, and gives a flood a larger pipe.
+    fn count(&mut self, many: usize) {
+        let before = self.total;
+        self.total = before.saturating_add(many as u64);
+        #[cfg(target_os = "linux")]
+        if before < FLOOD && self.total >= FLOOD {
+            // It fails for terminals, and where the user has too many such pipes; then the flood is slower.
+            let _ = rustix::pipe::fcntl_setpipe_size(self.port.descriptor(), FLOOD_PIPE);
+        }
+    }
+}
+
+/// Live output that was not taken before the end.
+pub(super) struct Backlog<'a> {
+    live: Live,
+    held: VecDeque<Held>,
+    patience: Duration,
+    /// When waiting is over; nothing is waited for without it.
+    until: Option<Duration>,
+    cancel: Option<Listener<'a>>,
+}
+
+impl Backlog<'_> {
+    /// Hands over in order. Ready when all is taken, or who looks on has taken nothing for the drain time.
+    pub(super) fn step(&mut self, cx: &mut Context<'_>, now: Duration) -> Poll<()> {
+        let before = self.held.len();
+        while let Some(held) = self.held.front_mut() {
+            if held.poll(&mut self.live, cx).is_pending() {
+                break;
+            }
+            self.held.pop_front();
+        }
+        let cancelled = self
+            .cancel
+            .as_mut()
+            .is_some_and(|cancel| cancel.poll(cx).is_ready());
+        if self.held.is_empty() || cancelled {
+            return Poll::Ready(());
+        }
+        if self.held.len() < before && self.until.is_some() {
+            self.until = Some(now.saturating_add(self.patience));
+        }
+        match self.until {
+            Some(until) if now < until => Poll::Pending,
+            _ => Poll::Ready(()),
+        }
+    }
+
+    /// When a step is due even if nobody was woken.
+    pub(super) const fn deadline(&self) -> Option<Duration> {
+        self.until
+    }
+
+    /// What to tell where something was not taken.
+    pub(super) fn note(self) -> Option<String> {
+        (!self.held.is_empty()).then(|| {
+            "the end of the live output was not taken in time; it is in the captured output"
+                .to_owned()
+        })
+    }
+}
+
+fn cannot_watch(error: &std::io::Error) -> SetupFailure {
+    SetupFailure::new(
+        "watch",
+        error.raw_os_error(),
+        format!("the command was killed, since it could not be waited for: {error}"),
+    )
+}

@@ -1,0 +1,86 @@
+//! What is watched, and what came of it.
+
+use std::time::Duration;
+
+use palisade_policy::LimitKind;
+
+use super::{Cancellation, Timing, Usage};
+use crate::capture::{Caps, Output};
+use crate::launch::Live;
+#[cfg(unix)]
+use crate::launch::Stdin;
+use crate::outcome::SetupFailure;
+
+/// Our ends of the streams of a process. What is not here goes elsewhere, untouched.
+#[cfg(unix)]
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    /// Where its input is written, and what.
+    pub(crate) stdin: Option<(std::os::fd::OwnedFd, Stdin)>,
+    /// Where its output is read.
+    pub(crate) stdout: Option<std::os::fd::OwnedFd>,
+    /// Where its errors are read.
+    pub(crate) stderr: Option<std::os::fd::OwnedFd>,
+    /// The master of its terminal, read as its output. Its input, if any, is another descriptor of the same master.
+    pub(crate) terminal: Option<std::os::fd::OwnedFd>,
+}
+
+/// How a process is watched.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// How much is kept of each stream.
+    pub(crate) caps: Caps,
+    /// Who gets output while it runs.
+    pub(crate) live: Live,
+    /// How long it may run.
+    pub(crate) wall: Option<Duration>,
+    /// How it is ended.
+    pub(crate) timing: Timing,
+    /// Who can end it.
+    pub(crate) cancel: Cancellation,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// How it ended.
+    pub(crate) cause: Cause,
+    /// What it wrote.
+    pub(crate) output: Output,
+    /// What it used; zero where its end was not seen.
+    pub(crate) usage: Usage,
+    /// What is worth knowing besides.
+    pub(crate) notes: Vec<String>,
+    /// How long it was watched.
+    pub(crate) duration: Duration,
+}
+
+impl Watch {
+    /// Of a process that could not be watched.
+    pub(super) fn failed(failure: SetupFailure) -> Self {
+        Self {
+            cause: Cause::Failed(failure),
+            output: Output::default(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+            duration: Duration::ZERO,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that nobody here sent.
+    Signaled(i32),
+    /// It was over a limit.
+    Limit(LimitKind),
+    /// It took longer than this.
+    TimedOut(Duration),
+    /// Somebody cancelled it.
+    Cancelled,
+    /// It could not be watched; it was killed.
+    Failed(SetupFailure),
+}

@@ -1,0 +1,53 @@
+//! What a running process offers to who watches it.
+
+use std::time::Duration;
+
+use palisade_policy::LimitKind;
+
+#[cfg(unix)]
+use crate::outcome::SetupFailure;
+
+/// A process that runs.
+#[cfg(unix)]
+pub(crate) trait Watched {
+    /// A descriptor that is readable when [`Self::try_end`] has something to say, such as a pidfd. It stays the same.
+    fn status(&self) -> std::os::fd::BorrowedFd<'_>;
+
+    /// How it ended; `None` while it runs. Never waits. Once it has told an end or an error, it is not asked again.
+    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure>;
+
+    /// Sends a signal to its process group. That it is gone already is no error.
+    fn signal(&self, signal: i32);
+
+    /// Ends everything that it started, itself included. Can be called again, and after its end.
+    fn kill_tree(&mut self);
+}
+
+/// An end, as the kernel or the helper tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub(crate) how: How,
+    pub(crate) usage: Usage,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Because it was over this limit.
+    Limit(LimitKind),
+}
+
+/// What a command used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// Processor time of its own code.
+    pub(crate) user: Duration,
+    /// Processor time of the kernel for it.
+    pub(crate) system: Duration,
+    /// The most memory that one process held, in KiB.
+    pub(crate) max_rss_kib: u64,
+}
