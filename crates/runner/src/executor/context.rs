@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use palisade_exec_policy::ReviewDecision;
 
+use crate::supervise::Cancellation;
+
 /// Who made a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(
@@ -62,6 +64,8 @@ pub struct ExecCommandContext {
     pub cwd: PathBuf,
     /// The patch that the call applies, if it does, for events.
     pub patch: Option<String>,
+    /// Who can end the run.
+    pub cancel: Cancellation,
 }
 
 impl ExecCommandContext {
@@ -80,6 +84,7 @@ impl ExecCommandContext {
             command_for_display: Vec::new(),
             cwd: PathBuf::new(),
             patch: None,
+            cancel: Cancellation::new(),
         }
     }
 
@@ -100,6 +105,12 @@ impl ExecCommandContext {
             patch: Some(patch.into()),
             ..self
         }
+    }
+
+    /// Ended by this wish.
+    #[must_use]
+    pub fn cancelled_by(self, cancel: Cancellation) -> Self {
+        Self { cancel, ..self }
     }
 
     /// Writes down a decision about this call.

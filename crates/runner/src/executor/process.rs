@@ -189,8 +189,7 @@ mod tests {
 
     #[test]
     fn denial_timeout_and_signal_are_sandbox_errors_and_a_setup_failure_has_no_output() {
-        let is_sandbox =
-            |outcome| matches!(classified(outcome).unwrap_err(), RunError::Sandbox(_));
+        let is_sandbox = |outcome| matches!(classified(outcome).unwrap_err(), RunError::Sandbox(_));
         assert!(is_sandbox(Outcome::Signaled { signal: 9 }));
         assert!(is_sandbox(Outcome::TimedOut {
             after: Duration::ZERO
