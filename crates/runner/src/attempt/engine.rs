@@ -7,7 +7,8 @@ use palisade_exec_policy::{
     AskForApproval, GrantScope, PromptCategory, Refusal, ReviewDecision, SandboxDecision,
 };
 use palisade_policy::{
-    AcceptedLosses, CanonicalSandboxPolicy, Grant, PolicyError, SandboxType, WorkspaceRoot,
+    AcceptedLosses, CanonicalSandboxPolicy, Grant, HomeRoot, PolicyError, SandboxType,
+    WorkspaceRoot,
 };
 
 use super::question::{Notice, RetryKind, RetryQuestion};
@@ -35,6 +36,8 @@ pub struct Attempts {
     pub grants: Vec<Grant>,
     /// When a person is asked.
     pub approval: AskForApproval,
+    /// Whether the workspace may be the home directory or hold it.
+    pub home_root: HomeRoot,
     /// Whether a person may let a command run without the sandbox at all. A system's floor can say no.
     pub may_leave: bool,
 }
@@ -54,6 +57,7 @@ impl Attempts {
             policy_cwd,
             accepted: AcceptedLosses::none(),
             grants: Vec::new(),
+            home_root: HomeRoot::Refuse,
             approval,
             may_leave: true,
         }
@@ -76,11 +80,16 @@ impl Attempts {
     fn placed(&self, sandbox: SandboxType, policy: CanonicalSandboxPolicy) -> Placed {
         Placed {
             accepted: self.accepted.clone(),
+            home_root: self.home_root,
             ..Placed::new(sandbox, policy, self.policy_cwd.clone())
         }
     }
 
-    fn first(&self) -> Result<Placed, PolicyError> {
+    /// The place of the first attempt.
+    ///
+    /// # Errors
+    /// A grant cannot be added to the policy.
+    pub fn first(&self) -> Result<Placed, PolicyError> {
         match self.decision.initial_sandbox {
             SandboxType::None => Ok(self.bare()),
             _ => self.contained(&self.grants),

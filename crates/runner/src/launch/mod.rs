@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use palisade_policy::{
-    AcceptedLosses, CanonicalSandboxPolicy, CommandSpec, SandboxType, WorkspaceRoot,
+    AcceptedLosses, CanonicalSandboxPolicy, CommandSpec, HomeRoot, SandboxType, WorkspaceRoot,
 };
 
 use crate::capture::{Caps, Chunk};
@@ -23,6 +23,8 @@ pub struct Placed {
     pub policy_cwd: WorkspaceRoot,
     /// Losses that were accepted by name.
     pub accepted: AcceptedLosses,
+    /// Whether the workspace may be the home directory or hold it.
+    pub home_root: HomeRoot,
 }
 
 impl Placed {
@@ -38,6 +40,7 @@ impl Placed {
             policy,
             policy_cwd,
             accepted: AcceptedLosses::none(),
+            home_root: HomeRoot::Refuse,
         }
     }
 }
