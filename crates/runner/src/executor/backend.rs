@@ -83,8 +83,8 @@ impl ExecutionBackend for ApplyPatchBackend {
         let ExecutionMode::ApplyPatch(patch) = mode else {
             return Err(wrong_mode());
         };
-        let missing = SandboxTransformError::MissingSandboxExecutable;
-        let helper = helper.ok_or(RunError::Transform(missing))?;
+        let missing = || RunError::from(SandboxTransformError::MissingSandboxExecutable);
+        let helper = helper.ok_or_else(missing)?;
         Ok(Prepared {
             params: ExecParams {
                 command: patch.command(PathBuf::from(helper)),

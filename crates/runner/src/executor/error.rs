@@ -86,12 +86,9 @@ pub enum RunError {
     /// The command was not started.
     #[error(transparent)]
     Setup(#[from] SetupFailure),
-    /// The command could not be wrapped for its sandbox.
+    /// There is no such sandbox here, or the policy makes no sense on this host.
     #[error(transparent)]
-    Transform(#[from] SandboxTransformError),
-    /// The policy makes no sense on this host.
-    #[error("the policy is invalid: {0}")]
-    Policy(#[from] PolicyError),
+    Transform(Box<SandboxTransformError>),
     /// The command is empty: there is no program to run.
     #[error("the command is empty; name a program")]
     EmptyCommand,
@@ -118,12 +115,20 @@ impl RunError {
         match self {
             Self::Sandbox(error) => Some(error.output()),
             Self::Cancelled { output } | Self::LimitExceeded { output, .. } => Some(output),
-            Self::EnvVar(_)
-            | Self::Setup(_)
-            | Self::Transform(_)
-            | Self::Policy(_)
-            | Self::EmptyCommand => None,
+            Self::EnvVar(_) | Self::Setup(_) | Self::Transform(_) | Self::EmptyCommand => None,
         }
+    }
+}
+
+impl From<SandboxTransformError> for RunError {
+    fn from(error: SandboxTransformError) -> Self {
+        Self::Transform(Box::new(error))
+    }
+}
+
+impl From<PolicyError> for RunError {
+    fn from(error: PolicyError) -> Self {
+        SandboxTransformError::InvalidPolicy(error).into()
     }
 }
 

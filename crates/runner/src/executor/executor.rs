@@ -218,7 +218,7 @@ impl Executor {
             backend: self.foundation.backend,
         };
         let judge = &self.foundation.judge;
-        let judged = judge_all(judge, &forms, &case, &standing, now()?)?;
+        let judged = judge_all(judge, &forms, &case, &standing, now())?;
         let subject = Subject::Shell {
             risk: judged.risk,
             escalation_requested: params.with_escalated_permissions,
@@ -311,9 +311,10 @@ struct Kept {
 impl SessionGrants {
     /// What holds now for this command. After a panic, nothing does.
     fn of(&self, key: &ApprovalKey) -> Vec<Grant> {
-        let (Ok(kept), Ok(now)) = (self.kept.lock(), unix_now()) else {
+        let Ok(kept) = self.kept.lock() else {
             return Vec::new();
         };
+        let now = unix_now();
         let holds = |kept: &&Kept| kept.expires.is_none_or(|expires| now < expires);
         let of_key = kept.get(key).into_iter().flatten();
         of_key
@@ -334,15 +335,18 @@ impl SessionGrants {
     }
 }
 
-fn unix_now() -> Result<u64, ExecError> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since
-        .map(|since| since.as_secs())
-        .map_err(|_| ExecError::rejection("the clock of this host stands before 1970"))
+/// The seconds of the clock. One that stands before 1970 makes nothing valid.
+fn unix_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 /// The moment, as approvals count it.
-pub(super) fn now() -> Result<Moment, ExecError> {
-    let seconds = i64::try_from(unix_now()?).unwrap_or(i64::MAX);
-    Moment::from_unix(seconds).map_err(|error| ExecError::rejection(error.to_string()))
+pub(super) fn now() -> Moment {
+    Moment::of_clock(unix_now())
 }
+
+#[cfg(test)]
+#[path = "executor_tests.rs"]
+mod tests;

@@ -31,17 +31,11 @@ impl StreamOutput<String> {
     /// The text of captured bytes. Decoding is presentation: the bytes themselves stay with the run.
     #[must_use]
     pub fn of(captured: &Captured) -> Self {
-        if captured.omitted == 0 {
-            let whole = [&captured.head[..], &captured.tail[..]].concat();
-            return Self::new(String::from_utf8_lossy(&whole).into_owned());
-        }
-        let lines = captured.head.iter().filter(|byte| **byte == b'\n').count();
-        let head = String::from_utf8_lossy(&captured.head);
-        let tail = String::from_utf8_lossy(&captured.tail);
-        let omitted = captured.omitted;
+        let newlines = captured.head.iter().filter(|byte| **byte == b'\n');
+        let lines = u32::try_from(newlines.count()).unwrap_or(u32::MAX);
         Self {
-            text: format!("{head}\n[... {omitted} bytes omitted ...]\n{tail}"),
-            truncated_after_lines: Some(u32::try_from(lines).unwrap_or(u32::MAX)),
+            text: captured.text().into_owned(),
+            truncated_after_lines: (!captured.is_whole()).then_some(lines),
         }
     }
 }

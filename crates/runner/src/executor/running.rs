@@ -176,11 +176,8 @@ impl Running<'_> {
         let Some(offer) = offer.filter(|offer| offer.amendment == *accepted) else {
             return;
         };
-        let kept = match now() {
-            Ok(now) => match self.executor.foundation.judge.accept(offer, now) {
-                Ok(edit) => self.session.persist_amendment(edit).await,
-                Err(error) => Err(error.to_string()),
-            },
+        let kept = match self.executor.foundation.judge.accept(offer, now()) {
+            Ok(edit) => self.session.persist_amendment(edit).await,
             Err(error) => Err(error.to_string()),
         };
         if let Err(why) = kept {
