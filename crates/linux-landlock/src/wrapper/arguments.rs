@@ -21,6 +21,11 @@ pub struct Wrapped {
     pub accepted: AcceptedLosses,
     /// A descriptor on which failures and the outcome are reported, one JSON object a line.
     pub status_fd: Option<i32>,
+    /// The home directory whose secrets are guarded; empty if there is none. Not given: what the environment says, which
+    /// is the command's own.
+    pub host_home: Option<PathBuf>,
+    /// The directory that a policy means by `$TMPDIR`; empty if there is none. Not given: what the environment says.
+    pub host_tmpdir: Option<PathBuf>,
     /// The command.
     pub argv: Vec<OsString>,
 }
@@ -57,7 +62,18 @@ const PROFILE: &str = "--seccomp-profile";
 const LIMITS: &str = "--resource-limits";
 const ACCEPT: &str = "--accept-loss";
 const STATUS: &str = "--status-fd";
-const OPTIONS: [&str; 6] = [POLICY_CWD, POLICY, PROFILE, LIMITS, ACCEPT, STATUS];
+const HOST_HOME: &str = "--host-home";
+const HOST_TMPDIR: &str = "--host-tmpdir";
+const OPTIONS: [&str; 8] = [
+    POLICY_CWD,
+    POLICY,
+    PROFILE,
+    LIMITS,
+    ACCEPT,
+    STATUS,
+    HOST_HOME,
+    HOST_TMPDIR,
+];
 
 impl Wrapped {
     /// Reads arguments, the program's own name not among them.
@@ -120,7 +136,18 @@ impl Wrapped {
         if status_fd.is_some_and(|fd| fd < 3) {
             return Err(bad(STATUS, "descriptors 0 to 2 are the command's"));
         }
+        let directory = |option: &'static str| {
+            let path = value(option).map(PathBuf::from);
+            match path {
+                Some(path) if path.is_relative() && !path.as_os_str().is_empty() => {
+                    Err(bad(option, "not absolute"))
+                }
+                path => Ok(path),
+            }
+        };
         Ok(Self {
+            host_home: directory(HOST_HOME)?,
+            host_tmpdir: directory(HOST_TMPDIR)?,
             policy_cwd: value(POLICY_CWD)
                 .map(PathBuf::from)
                 .ok_or(ArgumentError::Missing(POLICY_CWD))?,
@@ -172,6 +199,10 @@ mod tests {
             "metadata-outside",
             "--accept-loss",
             "tree-kill",
+            "--host-home",
+            "/home/dev",
+            "--host-tmpdir",
+            "",
             "--",
             "sh",
             "-c",
@@ -183,6 +214,8 @@ mod tests {
         assert_eq!(wrapped.policy.resource_limits().max_pids, 7);
         assert!(wrapped.accepted.contains(Guarantee::TreeKill));
         assert!(!wrapped.accepted.contains(Guarantee::Network));
+        assert_eq!(wrapped.host_home, Some(PathBuf::from("/home/dev")));
+        assert_eq!(wrapped.host_tmpdir, Some(PathBuf::new()), "there is none");
     }
 
     #[test]
@@ -240,6 +273,19 @@ mod tests {
                     "x",
                 ],
                 "--status-fd: descriptors 0 to 2 are the command's",
+            ),
+            (
+                vec![
+                    "--sandbox-policy-cwd",
+                    "/srv",
+                    "--sandbox-policy",
+                    policy,
+                    "--host-home",
+                    "home",
+                    "--",
+                    "x",
+                ],
+                "--host-home: not absolute",
             ),
             (
                 vec![

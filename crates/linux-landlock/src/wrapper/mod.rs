@@ -2,8 +2,12 @@
 //!
 //! ```text
 //! palisade-linux-sandbox --sandbox-policy-cwd DIR --sandbox-policy JSON [--seccomp-profile JSON]
-//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N] -- COMMAND...
+//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N]
+//!     [--host-home DIR] [--host-tmpdir DIR] -- COMMAND...
 //! ```
+//!
+//! The environment of the wrapper is the command's. Whoever gives the command a `HOME` or `TMPDIR` of its own says with
+//! the last two options which directories the policy means; empty is none.
 //!
 //! [`Wrapped`] is such a command line, read strictly, and [`run`] a session with that one command, whose history comes
 //! back through the git that [`find_git`] finds. It keeps no clock: whoever needs one ends the wrapper.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! palisade-linux-sandbox --sandbox-policy-cwd DIR --sandbox-policy JSON [--seccomp-profile JSON]
-//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N] -- COMMAND...
+//!     [--resource-limits JSON] [--accept-loss NAME]... [--status-fd N]
+//!     [--host-home DIR] [--host-tmpdir DIR] -- COMMAND...
 //! ```
 #![expect(
     clippy::print_stderr,
@@ -31,19 +32,24 @@ fn main() -> ExitCode {
 
 #[cfg(target_os = "linux")]
 fn wrap() -> Result<u8, Box<dyn std::error::Error>> {
+    use std::path::PathBuf;
+
     use palisade_linux_landlock::git_import::ImportOptions;
     use palisade_linux_landlock::{Helper, wrapper};
     use palisade_policy::{AbsolutePath, HostFacts, Os};
 
     let wrapped = wrapper::Wrapped::parse(std::env::args_os().skip(1))?;
-    let absolute = |name: &str| {
-        let path = std::env::var_os(name).filter(|path| !path.is_empty())?;
+    let absolute = |told: &Option<PathBuf>, name: &str| {
+        let path = match told {
+            Some(told) => told.clone(),
+            None => PathBuf::from(std::env::var_os(name)?),
+        };
         // Paths of the host are judged without links.
         AbsolutePath::new(std::fs::canonicalize(path).ok()?).ok()
     };
     let mut facts = HostFacts::new(Os::Linux).with_uid(rustix::process::geteuid().as_raw());
-    facts.home = absolute("HOME");
-    facts.tmpdir = absolute("TMPDIR");
+    facts.home = absolute(&wrapped.host_home, "HOME");
+    facts.tmpdir = absolute(&wrapped.host_tmpdir, "TMPDIR");
     let cwd = std::env::current_dir()?;
     let mut helper = Helper::current_program();
     if let Some(git) = wrapper::find_git(std::env::var_os("PATH").as_deref()) {
