@@ -75,6 +75,11 @@ const OPTIONS: [&str; 8] = [
     HOST_TMPDIR,
 ];
 
+/// Whether this is an option of the wrapper.
+pub(super) fn is_option(argument: &OsString) -> bool {
+    OPTIONS.iter().any(|option| argument == *option)
+}
+
 impl Wrapped {
     /// Reads arguments, the program's own name not among them.
     ///

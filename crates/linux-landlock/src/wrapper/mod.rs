@@ -14,8 +14,10 @@
 
 mod arguments;
 mod git;
+mod program;
 mod run;
 
 pub use arguments::{ArgumentError, Wrapped};
 pub use git::find_git;
+pub use program::{main, main_of_wrapper};
 pub use run::{Outcome, WrapError, run};

@@ -205,7 +205,7 @@ impl Judge {
         let place = self.place.clone().starting_in(case.cwd);
         let programs = case
             .search_path
-            .map(|path| PathPrograms::new(path, case.cwd.as_path()));
+            .map(|path| PathPrograms::new(Some(path)).with_writable([self.project.path()]));
         let answers = kept.at(self.project.path(), now);
         let mut facts = CommandFacts::new(&place).with_approvals(&answers);
         if let Some(programs) = &programs {
