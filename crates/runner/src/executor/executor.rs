@@ -256,16 +256,16 @@ impl Executor {
             let key = draft.key.clone().with_purpose(purpose);
             self.approvals.contains(&key)
         };
-        let to_leave = approved(ApprovalPurpose::RunUnsandboxed);
+        let by_table = approved(tables.purpose());
         let reason = rules_ask.cloned().flatten();
         let earlier = (ReviewDecision::ApprovedForSession, ToolDecisionSource::User);
-        Ok(match tables.step(to_leave || bypass)? {
+        Ok(match tables.step(by_table || bypass)? {
             Step::Ask(ask) => Planned::Ask {
                 how: Asking::Table(ask, tables),
                 reason,
-                purpose: ApprovalPurpose::RunUnsandboxed,
+                purpose: tables.purpose(),
             },
-            Step::Run(decision) if to_leave => Planned::Run {
+            Step::Run(decision) if by_table => Planned::Run {
                 decision,
                 because: earlier,
             },

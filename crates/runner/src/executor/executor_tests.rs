@@ -309,19 +309,19 @@ fn only_an_explicit_rule_leaves_the_sandbox_unasked() {
 #[test]
 fn the_floor_of_the_system_keeps_approved_commands_inside() {
     let floor = "version = 1\n[floor]\nno-unsandboxed = true\n";
-    let executor = executor_with(
-        SandboxMode::WorkspaceWrite,
-        true,
-        book(Layer::System, floor),
-    );
-    let policy = policy(SandboxMode::WorkspaceWrite);
-    let purpose = ApprovalPurpose::RunUnsandboxed;
-    executor
-        .approvals
-        .insert(ApprovalKey::new(purpose, ["frob"], "/srv/app", &policy));
-    let held = plan(&executor, &["frob"], AskForApproval::OnFailure).unwrap();
-    assert_eq!(held.initial_sandbox(), Some(SandboxType::LinuxLandlock));
-    assert!(!held.may_leave);
+    let mode = SandboxMode::WorkspaceWrite;
+    let executor = executor_with(mode, true, book(Layer::System, floor));
+    let asked = plan(&executor, &["frob"], AskForApproval::UnlessTrusted).unwrap();
+    assert_eq!(asked.asks(), Some(ApprovalPurpose::Run));
+    assert!(!asked.may_leave);
+    for purpose in [ApprovalPurpose::Run, ApprovalPurpose::RunUnsandboxed] {
+        let key = ApprovalKey::new(purpose, ["frob"], "/srv/app", &policy(mode));
+        executor.approvals.insert(key);
+        let held = plan(&executor, &["frob"], AskForApproval::UnlessTrusted).unwrap();
+        assert_eq!(held.initial_sandbox(), Some(SandboxType::LinuxLandlock));
+    }
+    let leaving = plan(&executor, &["frob"], AskForApproval::OnFailure).unwrap();
+    assert_eq!(leaving.initial_sandbox(), Some(SandboxType::LinuxLandlock));
 }
 
 #[test]

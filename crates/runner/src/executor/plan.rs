@@ -154,6 +154,15 @@ impl Tables {
         }
     }
 
+    /// What a yes to a question of the tables allows: to run without the sandbox, unless nobody may leave it.
+    pub(super) const fn purpose(&self) -> ApprovalPurpose {
+        if self.forbids_leaving && self.surroundings.sandbox.uses_runtime_sandbox() {
+            ApprovalPurpose::Run
+        } else {
+            ApprovalPurpose::RunUnsandboxed
+        }
+    }
+
     /// What happens to the request, if it was approved for the session or not.
     pub(super) fn step(&self, session_approved: bool) -> Result<Step, ExecError> {
         match self.ask_table(&self.surroundings, session_approved) {

@@ -1,0 +1,1 @@
+//! Patches, applied by the helper in the sandbox.
