@@ -4,6 +4,7 @@
 //! a [`Host`], so that a test, or a program that serves several users, hands in the host that it means.
 
 mod directories;
+mod dispatch;
 mod git;
 mod guard;
 mod parts;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 use palisade_policy::{AbsolutePath, Environment, HostFacts};
 
+pub use dispatch::dispatch;
 pub use parts::HostParts;
 
 /// This machine and its user, for one process.
@@ -62,7 +64,11 @@ impl Host {
     /// This host, as this process sees it now.
     #[must_use]
     pub fn look() -> Self {
-        Self::from_parts(HostParts::look())
+        let host = Self::from_parts(HostParts::look());
+        match dispatch::dispatches() {
+            true => host.with_current_program_as_helper(),
+            false => host,
+        }
     }
 
     /// The host that these parts describe. The disk is looked at, to find what they lead to; nothing else is.
