@@ -12,6 +12,7 @@ use palisade_exec_policy::{
 use palisade_policy::{CanonicalSandboxPolicy, Grant, WorkspaceRoot};
 use tracing::Instrument as _;
 
+use super::apply_patch::{ApplyPatch, digest, every_path_writable};
 use super::backend::{Prepared, backend_for_mode};
 use super::config::{ExecutorConfig, Foundation};
 use super::context::{ExecCommandContext, ToolDecisionSource};
@@ -179,8 +180,8 @@ impl Executor {
     /// What an approval of this command is kept under: the words that run, and everything that they read.
     fn key(&self, prepared: &Prepared, config: &ExecutorConfig) -> ApprovalKey {
         let mut argv = prepared.params.command.clone();
-        if let Some(stdin) = &prepared.stdin {
-            argv.push(stdin.escape_ascii().to_string().into());
+        if let Some(patch) = &prepared.patch {
+            argv.push(digest(patch).into());
         }
         ApprovalKey::new(
             ApprovalPurpose::Run,
@@ -230,14 +231,19 @@ impl Executor {
     fn select_for_patch(
         &self,
         draft: &Draft,
-        patch: &super::apply_patch::ApplyPatch,
+        patch: &ApplyPatch,
     ) -> Result<(Planned, Option<Judged>), ExecError> {
-        let _ = absolute(&draft.prepared.params.cwd)?;
-        let config = &draft.config;
+        let base = absolute(&draft.prepared.params.cwd)?;
+        let host = &self.foundation.host;
+        let changes = patch.read()?;
+        let every_path_writable = match &changes {
+            Some(changes) => every_path_writable(changes, &base, host, &draft.config)?,
+            None => false,
+        };
         let subject = Subject::Patch {
             explicitly_approved: patch.explicitly_approved,
-            is_empty: patch.is_empty(),
-            every_path_writable: patch.every_path_writable(&self.foundation.host, config)?,
+            is_empty: changes.is_none(),
+            every_path_writable,
         };
         Ok((self.select(draft, subject, None, false)?, None))
     }

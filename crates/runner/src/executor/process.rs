@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use palisade_policy::{CommandSpec, ExecExpiration};
 
+use super::apply_patch::request_for;
 use super::backend::Prepared;
 use super::error::{RunError, SandboxErr};
 use super::output::ExecToolCallOutput;
@@ -38,7 +39,7 @@ pub async fn process_exec_tool_call(
     let host = with_helper(host, linux_sandbox_exe);
     let prepared = Prepared {
         params,
-        stdin: None,
+        patch: None,
     };
     classify(spawn(&host, &prepared, placed, stream, cancel).await?)
 }
@@ -73,8 +74,8 @@ pub(super) async fn spawn(
         &placed.policy.resource_limits(),
         Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS),
     );
-    if let Some(bytes) = &prepared.stdin {
-        launch.stdin = Stdin::Bytes(bytes.clone());
+    if let Some(patch) = &prepared.patch {
+        launch.stdin = Stdin::Bytes(request_for(patch, &params.cwd, host, placed)?);
     }
     let forward = stream.and_then(|stream| {
         let (live, forward) = stream.attach();

@@ -24,8 +24,8 @@ use palisade_runner::judge::{Judge, RuleBook};
 use palisade_runner::select::SandboxManager;
 use tempfile::TempDir;
 
-/// The helper next to the test: where Cargo built it, or where whoever runs the tests as another user put it.
-pub(crate) fn helper() -> PathBuf {
+/// The helper: where Cargo built it, or where whoever runs the tests as another user put it.
+fn built_helper() -> PathBuf {
     std::env::var_os("PALISADE_TEST_HELPER").map_or_else(
         || PathBuf::from(env!("CARGO_BIN_EXE_palisade-runner-helper")),
         PathBuf::from,
@@ -38,6 +38,7 @@ pub(crate) struct Stage {
     _base: TempDir,
     pub(crate) workspace: PathBuf,
     pub(crate) outside: PathBuf,
+    pub(crate) helper: PathBuf,
     home: PathBuf,
 }
 
@@ -53,8 +54,13 @@ impl Stage {
             _base: base,
             workspace: root.join("workspace"),
             outside: root.join("outside"),
+            helper: root.join("helper"),
             home: root.join("home"),
         };
+        // A helper below `/tmp` could not be seen from inside, where it applies patches.
+        fs::hard_link(built_helper(), &stage.helper)
+            .or_else(|_| fs::copy(built_helper(), &stage.helper).map(drop))
+            .unwrap();
         for directory in [&stage.workspace, &stage.outside, &stage.home] {
             fs::create_dir(directory).unwrap();
         }
@@ -105,7 +111,7 @@ impl Stage {
         let book = RuleBook::with_builtin(vec![file], LoadContext::new()).unwrap();
         let judge = Judge::new(book, self.root(), host.facts.clone()).unwrap();
         Executor::new(
-            ExecutorConfig::new(self.policy(), self.root(), Some(helper())),
+            ExecutorConfig::new(self.policy(), self.root(), Some(self.helper.clone())),
             Foundation::new(Arc::new(host), Arc::new(judge), backend),
         )
     }

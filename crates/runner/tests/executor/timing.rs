@@ -11,7 +11,7 @@ use palisade_runner::executor::{
 use palisade_runner::launch::Placed;
 use palisade_runner::supervise::Cancellation;
 
-use crate::support::{Scripted, Stage, helper, until};
+use crate::support::{Scripted, Stage, until};
 
 fn slow(stage: &Stage) -> ExecutionRequest {
     let params = stage.params(&["sh", "-c", "echo begun; sleep 100"]);
@@ -95,13 +95,13 @@ async fn process_exec_tool_call_runs_captures_and_classifies_where_it_is_told() 
     let placed = Placed::new(SandboxType::LinuxLandlock, stage.policy(), stage.root());
     let run = |script: &str| {
         let params = stage.params(&["sh", "-c", script]).with_timeout_ms(2_000);
-        let (host, placed) = (stage.host(), placed.clone());
+        let (host, placed, helper) = (stage.host(), placed.clone(), stage.helper.clone());
         async move {
             process_exec_tool_call(
                 &host,
                 params,
                 &placed,
-                Some(helper()),
+                Some(helper),
                 None,
                 Cancellation::new(),
             )

@@ -5,8 +5,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    #[cfg(feature = "linux-landlock")]
-    if let Some(code) = palisade_linux_landlock::dispatch(std::env::args_os()) {
+    if let Some(code) = palisade_runner::host::dispatch(std::env::args_os()) {
         return code;
     }
     ExitCode::FAILURE
