@@ -37,13 +37,13 @@ pub struct SandboxManager {
 impl SandboxManager {
     /// Looks whether the sandbox of this operating system works here.
     #[must_use]
-    pub fn look(host: &Host) -> Self {
-        Self::new(host.facts.clone(), look(&host.facts))
+    pub fn new(host: &Host) -> Self {
+        Self::told(host.facts.clone(), look(&host.facts))
     }
 
     /// A manager that is told whether the sandbox of this operating system works.
     #[must_use]
-    pub fn new(facts: HostFacts, availability: Availability) -> Self {
+    pub fn told(facts: HostFacts, availability: Availability) -> Self {
         Self {
             facts,
             accepted: AcceptedLosses::none(),
@@ -165,7 +165,7 @@ mod tests {
                 cure: None,
             }
         };
-        SandboxManager::new(HostFacts::new(Os::Linux), availability)
+        SandboxManager::told(HostFacts::new(Os::Linux), availability)
     }
 
     fn missing() -> Result<SandboxType, SandboxTransformError> {

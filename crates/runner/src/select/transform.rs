@@ -159,7 +159,7 @@ mod tests {
 
     fn manager(availability: Availability) -> SandboxManager {
         let home = AbsolutePath::new("/home/dev").unwrap();
-        SandboxManager::new(HostFacts::new(Os::Linux).with_home(home), availability)
+        SandboxManager::told(HostFacts::new(Os::Linux).with_home(home), availability)
     }
 
     fn missing() -> Availability {

@@ -1,0 +1,17 @@
+//! The handler layer against real sandboxes and people who follow a script.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    reason = "a test ends where its assumption fails, and says why it was skipped"
+)]
+
+mod contained;
+mod defaults;
+mod host;
+mod orchestrator;
+mod real_tool;
+mod stage;
+mod table;
