@@ -170,14 +170,23 @@ fn soon(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Runs a test of this file again, alone in a process of its own, and expects it to pass there.
-fn alone(with: With, name: &str) {
+/// Runs a case again, alone in a process of its own, and expects it to pass there.
+fn alone_with(with: With, name: &str) {
     let module = match with {
         With::Poll => "with_poll",
         With::Tokio => "with_tokio",
     };
+    again(&format!("supervise::tests::{module}::{name}"));
+}
+
+/// The same for a test about ends that has only one way.
+fn alone(name: &str) {
+    again(&format!("supervise::tests::ends::{name}"));
+}
+
+fn again(test: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("supervise::tests::{module}::{name}")])
+        .args(["--exact", test])
         .env(ALONE, "1")
         .output()
         .unwrap();
@@ -236,6 +245,7 @@ with_both! {
         a_consumer_never_reads
         a_consumer_is_slow
         a_consumer_leaves
+        a_stream_keeps_its_order_to_the_end
         a_function_sees_everything
         a_terminal_ends_with_an_error
         a_flood_of_two_gigabytes_stays_within_the_caps

@@ -227,7 +227,7 @@ pub(super) fn a_terminal_ends_with_an_error(with: With) {
 
 pub(super) fn a_flood_of_two_gigabytes_stays_within_the_caps(with: With) {
     if !is_alone() {
-        return alone(with, "a_flood_of_two_gigabytes_stays_within_the_caps");
+        return alone_with(with, "a_flood_of_two_gigabytes_stays_within_the_caps");
     }
     let size = 2 * 1024 * 1024 * 1024_u64;
     let before = memory("VmRSS:");
@@ -256,7 +256,7 @@ pub(super) fn a_flood_of_two_gigabytes_stays_within_the_caps(with: With) {
 
 pub(super) fn a_closed_input_does_not_end_the_runner(with: With) {
     if !is_alone() {
-        return alone(with, "a_closed_input_does_not_end_the_runner");
+        return alone_with(with, "a_closed_input_does_not_end_the_runner");
     }
     sys::let_broken_pipes_kill();
     assert!(sys::broken_pipes_signal());
@@ -267,4 +267,36 @@ pub(super) fn a_closed_input_does_not_end_the_runner(with: With) {
         patient(),
     );
     assert_eq!(watch.cause, Cause::Exited(6));
+}
+
+pub(super) fn a_stream_keeps_its_order_to_the_end(with: With) {
+    for _ in 0..20 {
+        let (sender, mut receiver) = mpsc::channel::<Chunk>(1);
+        let thread = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            while let Some(chunk) = receiver.blocking_recv() {
+                all.extend(chunk.bytes);
+                std::thread::sleep(ms(1));
+            }
+            all
+        });
+        let plan = Plan {
+            live: Live::Queue(sender),
+            // Nearly everything is left over when waiting is over.
+            timing: Timing::default().with_drain(ms(15)),
+            ..patient()
+        };
+        let watch = with.sh("seq 20000 20100; seq 10000 22000; sleep 0.02; seq 3", plan);
+        assert_eq!(watch.cause, Cause::Exited(0));
+        assert!(watch.output.stdout.is_whole());
+        let all = thread.join().unwrap();
+        let captured = watch.output.stdout.bytes();
+        assert!(
+            captured.starts_with(&all),
+            "what is seen live is what was written, in order"
+        );
+        if watch.notes.is_empty() {
+            assert_eq!(captured.len(), all.len());
+        }
+    }
 }

@@ -239,3 +239,51 @@ fn without_a_runtime_it_is_killed_and_says_so() {
     assert!(matches!(watch.cause, Cause::Failed(failure) if failure.message.contains("runtime")));
     assert_eq!(process.kills, 1);
 }
+
+#[test]
+fn many_at_once_leave_nothing_behind() {
+    if !is_alone() {
+        return alone("many_at_once_leave_nothing_behind");
+    }
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let cancel = Cancellation::new();
+    let one = |number: i32, cancel: &Cancellation| {
+        let script = if number % 2 == 0 {
+            format!("echo {number}; exit {number}")
+        } else {
+            "exec sleep 60".to_owned()
+        };
+        let (mut process, streams) = Bare::start(Command::new("sh").args(["-c", &script]), None);
+        let plan = Plan {
+            cancel: cancel.clone(),
+            wall: None,
+            ..Plan::default()
+        };
+        runtime.spawn(async move { drive_tokio(&mut process, streams, plan).await })
+    };
+    // The runtime opens what it needs once.
+    let first = one(0, &cancel);
+    assert_eq!(runtime.block_on(first).unwrap().cause, Cause::Exited(0));
+    let before = (open(), threads());
+    let runs: Vec<_> = (0..100).map(|number| one(number, &cancel)).collect();
+    let (by_themselves, by_wish): (Vec<_>, Vec<_>) = runs
+        .into_iter()
+        .enumerate()
+        .partition(|(number, _)| number % 2 == 0);
+    for (number, run) in by_themselves {
+        let watch = runtime.block_on(run).unwrap();
+        assert_eq!(watch.cause, Cause::Exited(i32::try_from(number).unwrap()));
+        assert_eq!(watch.output.stdout.text(), format!("{number}\n"));
+    }
+    cancel.cancel();
+    for (_, run) in by_wish {
+        assert_eq!(runtime.block_on(run).unwrap().cause, Cause::Cancelled);
+    }
+    assert_eq!((open(), threads()), before);
+}
