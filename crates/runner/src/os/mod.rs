@@ -29,7 +29,7 @@ mod tests;
 
 #[cfg(unix)]
 pub(crate) use confined::ConfinedSession;
-pub(crate) use order::{Ended, How, JudgedFile, Order, Usage};
+pub(crate) use order::{Ended, How, JudgedFile, Order};
 #[cfg(unix)]
 pub(crate) use process::{Process, bare_enforcement, spawn_bare};
 #[cfg(unix)]

@@ -66,11 +66,6 @@ impl Pty {
         };
         Ok(tcsetwinsize(&self.ours, size)?)
     }
-
-    /// Our side, as a descriptor of its own.
-    pub(crate) fn into_descriptor(self) -> OwnedFd {
-        self.ours
-    }
 }
 
 impl AsFd for Pty {

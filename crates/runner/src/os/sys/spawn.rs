@@ -190,11 +190,20 @@ fn close_others_on_exec() -> Result<(), Errno> {
 /// Gives every signal its default meaning: no handler of ours runs in a child that shares our memory, and nothing that
 /// this program ignores is ignored by the command.
 fn reset_dispositions() {
+    // As the kernel has it: handler, flags, restorer and mask. The C library would refuse the signals that it keeps for
+    // itself, which whoever started this program may have ignored.
+    let default = [0_u64; 4];
     for signal in 1..=64 {
-        // SAFETY: an all-zero action is the default one; signals that cannot be changed are refused, which is fine.
+        // SAFETY: the action is as large as the kernel reads, and all zeroes is the default one; signals that cannot be
+        // changed are refused, which is fine.
         unsafe {
-            let default: libc::sigaction = mem::zeroed();
-            libc::sigaction(signal, &raw const default, ptr::null_mut());
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                ptr::null_mut::<libc::c_void>(),
+                size_of::<u64>(),
+            );
         }
     }
 }

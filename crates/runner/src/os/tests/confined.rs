@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use palisade_policy::{CanonicalSandboxPolicy, Guarantee, Level, NetworkScope, WorkspaceRoot};
+use palisade_policy::{
+    CanonicalSandboxPolicy, Guarantee, Level, NetworkAllowlistEntry, WorkspaceRoot,
+};
 
 use super::support::{Starter, confined, end, host, pid_in, placed, script, stage, wait_until};
 use crate::os::{ConfinedSession, How, Stdio};
@@ -24,7 +26,10 @@ fn a_session_confines_and_reports() {
     session.watch_aftermath(&host(&stage.path().join("home")));
     let outside = stage.path().join("outside");
     let starter = Starter::Confined(session);
-    let text = format!("echo in > inside; echo out > {}", outside.display());
+    let text = format!(
+        "echo in > inside; echo planted > .envrc; echo out > {}",
+        outside.display()
+    );
     let (ended, _) = starter.run(&script(&text, &workspace)).unwrap();
     assert!(matches!(ended.how, How::Code(1..)), "{ended:?}");
     assert!(workspace.join("inside").exists());
@@ -33,6 +38,16 @@ fn a_session_confines_and_reports() {
         unreachable!()
     };
     assert_eq!(session.import_git(), Vec::<String>::new());
+    assert_eq!(
+        session.tmpdir(),
+        None,
+        "the full tier has a /tmp of its own"
+    );
+    let found = session.aftermath();
+    assert!(
+        found.iter().any(|line| line.contains(".envrc")),
+        "{found:?}"
+    );
     session.end();
 }
 
@@ -61,7 +76,10 @@ fn several_threads_use_one_session_and_each_ends_its_own() {
             })
         })
         .collect();
-    let mut left: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let mut left: Vec<_> = threads
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
     let still = left
         .iter_mut()
         .filter_map(|process| process.try_end().unwrap().is_none().then_some(()))
@@ -71,7 +89,13 @@ fn several_threads_use_one_session_and_each_ends_its_own() {
     // What ran when the session ended has no end of its own.
     let lost = left
         .iter_mut()
-        .filter_map(|process| wait_until(|| process.try_end().map_or_else(Some, |end| end.map(|_| unreachable_step()))))
+        .filter_map(|process| {
+            wait_until(|| {
+                process
+                    .try_end()
+                    .map_or_else(Some, |end| end.map(|_| unreachable_step()))
+            })
+        })
         .filter(|failure| failure.step == "keeping the session")
         .count();
     assert_eq!(lost, 2);
@@ -107,12 +131,15 @@ fn what_is_not_set_up_says_what_would_help() {
     place.policy = listed_hosts(&root);
     let failure = ConfinedSession::open(&host, &place).unwrap_err();
     assert_eq!(failure.step, "accepting losses");
-    assert!(failure.message.contains("--accept-loss network-hosts"), "{failure}");
+    assert!(
+        failure.message.contains("--accept-loss network-hosts"),
+        "{failure}"
+    );
 }
 
 fn listed_hosts(root: &WorkspaceRoot) -> CanonicalSandboxPolicy {
-    let _ = (root, NetworkScope::None);
-    todo!()
+    let host = NetworkAllowlistEntry::https("example.com").unwrap();
+    CanonicalSandboxPolicy::workspace_write_with_network([root.clone()], [host])
 }
 
 #[test]

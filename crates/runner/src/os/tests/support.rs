@@ -15,9 +15,7 @@ use tempfile::TempDir;
 
 use crate::host::Host;
 use crate::launch::Placed;
-use crate::os::{
-    ConfinedSession, Ended, Order, Process, Stdio, null, pipe_from_child, spawn_bare,
-};
+use crate::os::{ConfinedSession, Ended, Order, Process, Stdio, null, pipe_from_child, spawn_bare};
 use crate::outcome::SetupFailure;
 
 /// Far longer than anything takes.
@@ -151,7 +149,10 @@ fn build_helper() -> PathBuf {
         .status()
         .unwrap();
     assert!(built.success(), "the helper was not built");
-    profile.parent().unwrap().join("debug/palisade-linux-sandbox")
+    profile
+        .parent()
+        .unwrap()
+        .join("debug/palisade-linux-sandbox")
 }
 
 /// The host as the tests see it: with a home of its own.
