@@ -38,7 +38,7 @@ fn without_files_there_are_the_built_in_rules() {
 fn each_layer_has_its_say() {
     let stage = Stage::new();
     let system = stage.system(&format!(
-        "[floor]\nno_network = true\n{}",
+        "[floor]\nno-network = true\n{}",
         rule("s", "\"one\"", "forbid")
     ));
     let user = stage.user(&format!(
