@@ -264,6 +264,9 @@ impl Reading {
         // Also while it is not there: a command that could write it could make it.
         self.guarded.push(file.to_owned());
         if let Some(files) = collect(layer, file, access)? {
+            // So could one that could add a file where a pattern looks for files.
+            let added = files.listed.iter().map(|directory| directory.join("new"));
+            self.guarded.extend(added);
             self.guarded
                 .extend(files.files.iter().map(|file| file.path.clone()));
             self.add_layer(layer, files, Trust::Trusted);

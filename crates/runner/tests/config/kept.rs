@@ -159,7 +159,7 @@ fn grants_hold_for_their_project_until_they_expire() {
     assert_eq!(at(0), [read.grant.clone(), host.clone()]);
     assert_eq!(
         at(1),
-        [read.grant.clone()],
+        std::slice::from_ref(&read.grant),
         "it is over at that very second"
     );
     let configuration = stage.load().unwrap();

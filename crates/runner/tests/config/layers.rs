@@ -318,6 +318,11 @@ fn what_decides_about_commands_is_out_of_their_reach() {
     symlink(real, &user).unwrap();
     assert_eq!(refused(&text("other")), Some(user.clone()));
     fs::remove_file(user).unwrap();
+    // So is a directory in which a pattern looks for files, also while it is empty.
+    fs::create_dir(stage.at("project/team")).unwrap();
+    let user = stage.user(&format!("include = [{}]\n", text("project/team/*.toml")));
+    assert_eq!(refused(&text("other")), Some(stage.at("project/team/new")));
+    fs::remove_file(user).unwrap();
     // A grant opens no more than a policy may.
     let grant =
         Grant::Write(palisade_policy::AbsolutePath::new(approvals.parent().unwrap()).unwrap());
