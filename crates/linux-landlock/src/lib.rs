@@ -133,6 +133,8 @@ mod init;
 #[cfg(target_os = "linux")]
 mod launch;
 mod lower;
+#[cfg(target_os = "linux")]
+mod marker;
 pub mod plan;
 pub mod seccomp;
 pub mod step;
@@ -151,7 +153,8 @@ pub use host::LinuxHost;
 #[cfg(target_os = "linux")]
 pub use launch::{
     Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, GitHistory,
-    GitImport, Helper, LaunchError, Session, StartError, Started, Stdio, Usage, start, start_on,
+    GitImport, Helper, JudgedProgram, LaunchError, Session, StartError, Started, Stdio, Usage,
+    start, start_on,
 };
 pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};

@@ -78,13 +78,15 @@ pub enum Step {
     Canary,
     /// The system-call filter is installed.
     Filter,
+    /// The program must still be the file that was judged. If it is not, judge the command again: nothing else helps.
+    ProgramChanged,
     /// The program is started.
     Exec,
 }
 
 impl Step {
     /// Every step, in order.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::ReadPlan,
         Self::Janitor,
         Self::ControlGroup,
@@ -117,6 +119,7 @@ impl Step {
         Self::Landlock,
         Self::Canary,
         Self::Filter,
+        Self::ProgramChanged,
         Self::Exec,
     ];
 
@@ -209,6 +212,7 @@ impl fmt::Display for Step {
             Self::Landlock => "enforcing Landlock rules",
             Self::Canary => "checking that a write outside fails",
             Self::Filter => "installing the system-call filter",
+            Self::ProgramChanged => "checking that the program is the judged one",
             Self::Exec => "starting the program",
         })
     }
@@ -225,6 +229,6 @@ mod tests {
             assert_eq!(Step::from_code(step.code()), Some(step));
         }
         assert_eq!(Step::from_code(0), None);
-        assert_eq!(Step::from_code(34), None);
+        assert_eq!(Step::from_code(35), None);
     }
 }

@@ -1,16 +1,17 @@
 //! From a request to exec. Everything is prepared before the fork; after it there are only system calls.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use palisade_policy::AbsolutePath;
-use rustix::fs::{Access, CWD, Mode, OFlags, access, openat};
+use rustix::fs::{Access, CWD, Mode, OFlags, access, openat, stat};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
 use rustix::thread::set_no_new_privs;
 
 use super::{Failed, privileges, rules};
+use crate::marker::Marker;
 use crate::plan::{EnvValue, LimitMechanism, Limits, Plan, Tier};
 use crate::seccomp::Instruction;
 use crate::step::Step;
@@ -22,6 +23,8 @@ use crate::wire::CommandRequest;
 pub(crate) struct PreparedExec {
     /// Where the program may be, in the order of the command's own search path.
     candidates: Vec<CString>,
+    /// What the only candidate must be: its device and inode number.
+    identity: Option<(u64, u64)>,
     argv: ExecStrings,
     env: ExecStrings,
     cwd: CString,
@@ -43,6 +46,10 @@ impl PreparedExec {
         let mut env = request.env;
         env.retain(|(name, _)| !fixed.iter().any(|(fixed, _)| fixed == name));
         env.extend(fixed.iter().cloned());
+        if let Some(marker) = &request.marker {
+            env.retain(|(name, _)| name != Marker::VARIABLE);
+            env.push((Marker::VARIABLE.into(), marker.to_string().into()));
+        }
         if env
             .iter()
             .any(|(name, _)| name.is_empty() || name.as_bytes().contains(&b'='))
@@ -54,10 +61,16 @@ impl PreparedExec {
             .first()
             .filter(|program| !program.is_empty())
             .ok_or_else(bad)?;
-        let candidates = candidates(program, &env)
-            .into_iter()
-            .map(text)
-            .collect::<Result<_, _>>()?;
+        let identity = request
+            .program
+            .as_ref()
+            .map(|judged| (judged.device, judged.inode));
+        let candidates = match request.program {
+            Some(judged) if judged.path.as_bytes().starts_with(b"/") => vec![judged.path],
+            Some(_) => return Err(bad()),
+            None => candidates(program, &env),
+        };
+        let candidates = candidates.into_iter().map(text).collect::<Result<_, _>>()?;
         let pair = |(name, value): (OsString, OsString)| {
             let mut both = name;
             both.push("=");
@@ -71,6 +84,7 @@ impl PreparedExec {
             .transpose()?;
         Ok(Self {
             candidates,
+            identity,
             env: ExecStrings::new(env.into_iter().map(pair).collect::<Result<_, _>>()?),
             argv: ExecStrings::new(
                 request
@@ -177,6 +191,11 @@ impl ChildSetup {
             Ok(()) => {
                 let mut last = Errno::NOENT;
                 for candidate in &command.candidates {
+                    if let Some(judged) = command.identity
+                        && let Err(failed) = is_still(candidate, judged)
+                    {
+                        return failed;
+                    }
                     match exec(candidate, &command.argv, &command.env) {
                         Errno::NOENT | Errno::NOTDIR => {}
                         // Another directory may have one that can be run; if none has, this is the better answer.
@@ -247,6 +266,15 @@ impl ChildSetup {
             (Err(errno), Tier::Full) => Err(errno),
             (Err(_), Tier::Landlock) => Ok(()),
         }
+    }
+}
+
+/// Whether a file is the one that was judged. What cannot be seen cannot be started either.
+fn is_still(program: &CStr, judged: (u64, u64)) -> Result<(), (Step, Errno)> {
+    let now = stat(program).map_err(|errno| (Step::Exec, errno))?;
+    match (now.st_dev, now.st_ino) == judged {
+        true => Ok(()),
+        false => Err((Step::ProgramChanged, Errno::STALE)),
     }
 }
 

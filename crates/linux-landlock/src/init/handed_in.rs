@@ -17,16 +17,32 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::channel::retry;
 use crate::sys::process::{self, Forked};
 
+/// What a command gets for a descriptor that was handed in.
+pub(super) struct HandedIn {
+    pub(super) descriptor: OwnedFd,
+    /// The process that fills a pipe, if there has to be one.
+    pub(super) relay: Option<i32>,
+}
+
+impl From<OwnedFd> for HandedIn {
+    fn from(descriptor: OwnedFd) -> Self {
+        Self {
+            descriptor,
+            relay: None,
+        }
+    }
+}
+
 /// The descriptor that a command gets for one that was handed in. A file that is open for writing stays what it is:
 /// writing it is what the caller wanted.
-pub(super) fn as_the_session_sees_it(given: OwnedFd) -> Result<OwnedFd, Errno> {
+pub(super) fn as_the_session_sees_it(given: OwnedFd) -> Result<HandedIn, Errno> {
     let is_file = FileType::from_raw_mode(fstat(&given)?.st_mode) == FileType::RegularFile;
     let mode = fcntl_getfl(&given)? & OFlags::RWMODE;
     if !is_file || mode != OFlags::RDONLY {
-        return Ok(given);
+        return Ok(given.into());
     }
     match open_again(&given) {
-        Ok(own) => Ok(own),
+        Ok(own) => Ok(own.into()),
         Err(_) => relay(given),
     }
 }
@@ -56,10 +72,13 @@ fn open_again(given: &OwnedFd) -> Result<OwnedFd, Errno> {
 }
 
 /// Gives the reading end of a pipe that a process of its own fills from the file.
-fn relay(given: OwnedFd) -> Result<OwnedFd, Errno> {
+fn relay(given: OwnedFd) -> Result<HandedIn, Errno> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
     match process::fork()? {
-        Forked::Parent(_) => Ok(reader),
+        Forked::Parent(pid) => Ok(HandedIn {
+            descriptor: reader,
+            relay: Some(pid),
+        }),
         Forked::Child => {
             let code = i32::from(carry(given, writer).is_err());
             process::exit_now(code)

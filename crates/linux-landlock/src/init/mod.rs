@@ -25,6 +25,7 @@ mod sampler;
 mod serve;
 mod stores;
 mod subreaper;
+mod tree;
 mod watch;
 
 use std::ffi::{OsStr, OsString};

@@ -9,8 +9,10 @@ use rustix::io::Errno;
 
 use super::cgroup::Groups;
 use super::command::{ChildSetup, PreparedExec};
+use super::handed_in::{self, HandedIn};
 use super::sampler::{Over, Sampler};
-use super::{During, Failed, handed_in};
+use super::tree::{Ledger, Swept, TURN};
+use super::{During, Failed};
 use crate::channel::{Channel, retry};
 use crate::plan::{Plan, Tier};
 use crate::step::Step;
@@ -37,6 +39,8 @@ pub(crate) struct Session {
     /// Readable when the helper above is gone.
     helper: OwnedFd,
     running: Vec<Running>,
+    /// Whose processes are whose, and which trees are being ended.
+    ledger: Ledger,
     /// Whether the session sees the files of the host through mounts of its own.
     own_mounts: bool,
 }
@@ -66,6 +70,7 @@ impl Session {
             groups: groups.cloned().unwrap_or_default(),
             killed_for_memory: 0,
             running: Vec::new(),
+            ledger: Ledger::new(plan.tier),
             own_mounts: plan.tier == Tier::Full,
         })
     }
@@ -99,17 +104,17 @@ impl Session {
                     Some((frame, descriptors)) => self.answer(&frame, descriptors),
                 }
             }
+            self.sweep();
             self.sample();
         }
     }
 
     /// How long nothing has to be done by ourselves. Not only commands are measured, but also what they left behind.
     fn pause(&self) -> Option<Timespec> {
-        if self.sampler.is_none() || !has_children() {
-            return None;
-        }
-        let left = SAMPLE.saturating_sub(self.last_sample.elapsed());
-        Timespec::try_from(left).ok()
+        let sample = (self.sampler.is_some() && has_children())
+            .then(|| SAMPLE.saturating_sub(self.last_sample.elapsed()));
+        let wait = [sample, self.ledger.pause()].into_iter().flatten().min()?;
+        Timespec::try_from(wait).ok()
     }
 
     fn answer(&mut self, frame: &[u8], descriptors: Vec<OwnedFd>) {
@@ -133,6 +138,7 @@ impl Session {
                 match self.start(request, [stdin, stdout, stderr], &status) {
                     Ok(pid) => {
                         tell(&status, Record::Started { pid });
+                        self.ledger.started(id, pid);
                         self.running.push(Running {
                             id,
                             pid,
@@ -154,23 +160,26 @@ impl Session {
                     signal_command(running.pid, signal);
                 }
             }
+            Ok(Request::KillTree { id }) => self.ledger.end(id),
             // The caller is our own code; what it cannot have meant is left alone.
             Err(_) => {}
         }
     }
 
     fn start(
-        &self,
+        &mut self,
         request: CommandRequest,
         stdio: [OwnedFd; 3],
         status: &OwnedFd,
     ) -> Result<i32, Failed> {
+        let id = request.id;
+        self.ledger.expect(id, request.marker);
         let prepared = PreparedExec::new(request, &self.environment)?;
         let [stdin, stdout, stderr] = stdio;
         let stdio = [
-            self.handed_in(stdin)?,
-            self.handed_in(stdout)?,
-            self.handed_in(stderr)?,
+            self.handed_in(id, stdin)?,
+            self.handed_in(id, stdout)?,
+            self.handed_in(id, stderr)?,
         ];
         match process::fork().during(Step::Fork)? {
             Forked::Child => {
@@ -192,10 +201,27 @@ impl Session {
     }
 
     /// Without mounts of our own, a file is the same file however it is opened.
-    fn handed_in(&self, given: OwnedFd) -> Result<OwnedFd, Failed> {
-        match self.own_mounts {
-            true => handed_in::as_the_session_sees_it(given).during(Step::Stdio),
-            false => Ok(given),
+    fn handed_in(&mut self, id: u32, given: OwnedFd) -> Result<OwnedFd, Failed> {
+        if !self.own_mounts {
+            return Ok(given);
+        }
+        let HandedIn { descriptor, relay } =
+            handed_in::as_the_session_sees_it(given).during(Step::Stdio)?;
+        if let Some(relay) = relay {
+            self.ledger.relays(id, relay);
+        }
+        Ok(descriptor)
+    }
+
+    /// Goes on ending what belongs to commands that were ended.
+    fn sweep(&mut self) {
+        let begun = Instant::now();
+        while self.ledger.is_due() && begun.elapsed() < TURN {
+            // What was killed is reaped before the next look.
+            self.reap();
+            if self.ledger.sweep() == Swept::Enough {
+                return;
+            }
         }
     }
 
@@ -206,6 +232,7 @@ impl Session {
             let Some(Reaped { pid, status, usage }) = reap_one() else {
                 return false;
             };
+            self.ledger.reaped(pid);
             let Some(index) = self.running.iter().position(|running| running.pid == pid) else {
                 continue;
             };

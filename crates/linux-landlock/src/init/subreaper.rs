@@ -92,11 +92,15 @@ pub(super) fn kill_descendants(spared: Option<i32>) -> Vec<Process> {
 }
 
 /// A process as `/proc` shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: i32,
-    parent: i32,
-    group: i32,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    /// The leader of its process session.
+    pub(super) session: i32,
+    /// When it was born, in ticks: with the number, this means one process and no other.
+    pub(super) born: u64,
 }
 
 /// Every living process below this one, but for one.
@@ -120,7 +124,7 @@ fn own_pid() -> i32 {
 }
 
 /// Our own children, but for one: from the kernel's list where it keeps one, else from all processes.
-fn own_children(spared: Option<i32>) -> Vec<i32> {
+pub(super) fn own_children(spared: Option<i32>) -> Vec<i32> {
     let own = own_pid();
     let children: Vec<i32> = match fs::read_to_string(format!("/proc/self/task/{own}/children")) {
         Ok(list) => list
@@ -140,14 +144,25 @@ fn own_children(spared: Option<i32>) -> Vec<i32> {
 }
 
 /// What is in the fields after the name; the name may hold anything, a closing bracket too.
-fn look_at(pid: i32) -> Option<Process> {
+pub(super) fn look_at(pid: i32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after_name = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(stat.get(after_name + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();
-    // A zombie has nothing left to kill; its parent reaps it.
+    // A zombie has nothing left to kill; its parent reaps it. One whose other threads go on is none.
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    (state != "Z").then_some(Process { pid, parent, group })
+    let session = fields.next()?.parse().ok()?;
+    // Thirteen fields on, and then two.
+    let threads: u32 = fields.nth(13)?.parse().ok()?;
+    let born = fields.nth(1)?.parse().ok()?;
+    let dead = matches!(state, "Z" | "X") && threads <= 1;
+    (!dead).then_some(Process {
+        pid,
+        parent,
+        group,
+        session,
+        born,
+    })
 }

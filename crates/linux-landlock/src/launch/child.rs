@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::error::LaunchError;
@@ -84,6 +85,42 @@ impl Child {
         }
     }
 
+    /// The same as [`Child::pid`] without waiting: `None` if there is no process yet.
+    ///
+    /// # Errors
+    /// As [`Child::pid`].
+    pub fn try_pid(&mut self) -> Result<Option<i32>, LaunchError> {
+        while self.pid.is_none() && self.outcome.is_none() {
+            if !self.is_news()? {
+                return Ok(None);
+            }
+            self.learn()?;
+        }
+        self.pid().map(Some)
+    }
+
+    /// The same as [`Child::wait`] without waiting: `None` if the command has not ended.
+    ///
+    /// # Errors
+    /// As [`Child::wait`].
+    pub fn try_wait(&mut self) -> Result<Option<Exit>, LaunchError> {
+        while self.outcome.is_none() {
+            if !self.is_news()? {
+                return Ok(None);
+            }
+            self.learn()?;
+        }
+        self.wait().map(Some)
+    }
+
+    /// Whether the next record is there, or never comes. Records arrive whole.
+    fn is_news(&self) -> Result<bool, LaunchError> {
+        let mut watched = [PollFd::new(&self.status, PollFlags::IN)];
+        retry(|| poll(&mut watched, Some(&Timespec::default())))
+            .map(|ready| ready > 0)
+            .map_err(LaunchError::system)
+    }
+
     /// Waits for the next record. The failure of a step comes before the end of its process.
     fn learn(&mut self) -> Result<(), LaunchError> {
         match self.next()? {
@@ -108,6 +145,20 @@ impl Child {
             },
             &[],
         )
+    }
+
+    /// Ends everything in the session that belongs to no other command, and asks nobody twice: the command with all that
+    /// it started, also what left its process group, its session or its environment behind. What descends from another
+    /// command that runs is spared, and so is what carries the mark of another command, such as a server that an earlier
+    /// one left running. It goes on until nothing is left; this does not wait for that.
+    ///
+    /// A process that forges the mark of another command lives until the session ends.
+    ///
+    /// # Errors
+    /// The session ended, and so did everything in it.
+    pub fn kill_tree(&self) -> Result<(), LaunchError> {
+        self.connection
+            .send(&Request::KillTree { id: self.id }, &[])
     }
 
     fn next(&mut self) -> Result<Record, LaunchError> {

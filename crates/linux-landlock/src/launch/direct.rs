@@ -82,7 +82,7 @@ impl DirectLauncher {
     /// Names the step that failed; nothing ran.
     pub fn spawn(&self, command: &Command, stdio: &Stdio) -> Result<DirectChild, LaunchError> {
         stdio.check(self.has_landlock, self.network)?;
-        let prepared = PreparedExec::new(command.request(0), &[])
+        let prepared = PreparedExec::new(command.request(0, None), &[])
             .map_err(|failed| LaunchError::from(failed.to_wire()))?;
         let [stdin, stdout, stderr] = stdio.descriptors();
         let stdio = [above_two(stdin)?, above_two(stdout)?, above_two(stderr)?];

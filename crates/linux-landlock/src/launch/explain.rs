@@ -117,6 +117,10 @@ impl Explanation {
                 "a symbolic link has appeared on the way to the path since the policy was resolved",
                 "name the path without links, and try again",
             )),
+            (Step::ProgramChanged, Errno::STALE) => Some(Self::new(
+                "the program's path leads to another file than when the command was judged",
+                "judge the command again",
+            )),
             (Step::Canary, Errno::NOTRECOVERABLE) => Some(Self {
                 layer: "a write outside the sandbox succeeded, so nothing was started".to_owned(),
                 cure: None,
@@ -161,6 +165,9 @@ mod tests {
         let off = [("/proc/sys/user/max_user_namespaces", "0")];
         assert!(explain(Step::Namespaces, Errno::NOSPC, &off).contains("max_user_namespaces"));
         assert!(explain(Step::Proc, Errno::PERM, &[]).contains("/proc"));
+        assert!(
+            explain(Step::ProgramChanged, Errno::STALE, &[]).contains("judge the command again")
+        );
         assert_eq!(explain(Step::Exec, Errno::NOENT, &[]), "");
     }
 }

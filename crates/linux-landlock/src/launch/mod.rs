@@ -16,6 +16,6 @@ pub use error::LaunchError;
 pub use explain::Explanation;
 pub use helper::Helper;
 pub use history::{GitHistory, GitImport};
-pub use session::{Command, Session};
+pub use session::{Command, JudgedProgram, Session};
 pub use start::{StartError, Started, start, start_on};
 pub use stdio::Stdio;

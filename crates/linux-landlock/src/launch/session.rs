@@ -17,9 +17,10 @@ use super::error::LaunchError;
 use super::helper::Helper;
 use super::stdio::{Network, Stdio};
 use crate::channel::{Channel, Frame};
+use crate::marker::Marker;
 use crate::plan::{GitOverlay, Limits, Plan, Ruleset};
 use crate::seccomp::Filter;
-use crate::wire::{CommandRequest, Request, SetupReply, Wire};
+use crate::wire::{CommandRequest, ProgramRequest, Request, SetupReply, Wire};
 
 /// A command for a session. What is here is what runs, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +28,13 @@ use crate::wire::{CommandRequest, Request, SetupReply, Wire};
 pub struct Command {
     /// The program and its arguments. A program without a slash is looked for in the command's own `PATH`.
     pub argv: Vec<OsString>,
-    /// The environment, complete; variables of the plan take precedence.
+    /// The environment, complete; variables of the plan take precedence, and so does `PALISADE_RUN`, by which a session
+    /// knows whose process one is.
     pub env: Environment,
     /// The working directory, as the session sees it.
     pub cwd: PathBuf,
+    /// The file that was judged, if somebody judged one: it is started, whatever the first argument says.
+    pub program: Option<JudgedProgram>,
     /// Whether descriptor 0 is a terminal that becomes the command's own.
     pub terminal: bool,
     /// A further Landlock layer for this command; it can only take away.
@@ -49,6 +53,7 @@ impl Command {
             argv: argv.into_iter().map(Into::into).collect(),
             env: Environment::new(),
             cwd: cwd.into(),
+            program: None,
             terminal: false,
             narrower_rules: None,
             narrower_filter: None,
@@ -59,6 +64,19 @@ impl Command {
     #[must_use]
     pub fn with_env(mut self, env: Environment) -> Self {
         self.env = env;
+        self
+    }
+
+    /// With this file as its program, by an absolute path and by what it was when it was judged: its device and inode
+    /// number. The arguments stay as they are. If another file is there when the command is about to start, it is not
+    /// started ([`Step::ProgramChanged`](crate::Step::ProgramChanged)).
+    #[must_use]
+    pub fn with_program(mut self, path: impl Into<PathBuf>, device: u64, inode: u64) -> Self {
+        self.program = Some(JudgedProgram {
+            path: path.into(),
+            device,
+            inode,
+        });
         self
     }
 
@@ -78,7 +96,7 @@ impl Command {
     }
 
     /// The command as the one who starts it gets it.
-    pub(super) fn request(&self, id: u32) -> CommandRequest {
+    pub(super) fn request(&self, id: u32, marker: Option<Marker>) -> CommandRequest {
         CommandRequest {
             id,
             argv: self.argv.clone(),
@@ -88,11 +106,29 @@ impl Command {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             cwd: self.cwd.clone().into_os_string(),
+            program: self.program.as_ref().map(|program| ProgramRequest {
+                path: program.path.clone().into_os_string(),
+                device: program.device,
+                inode: program.inode,
+            }),
+            marker,
             terminal: self.terminal,
             narrower_rules: self.narrower_rules.clone(),
             narrower_filter: self.narrower_filter.clone(),
         }
     }
+}
+
+/// A file that was judged, and what it was then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JudgedProgram {
+    /// Where it is, absolute, as the session sees it.
+    pub path: PathBuf,
+    /// The device that it is on, as `stat` says.
+    pub device: u64,
+    /// Its inode number.
+    pub inode: u64,
 }
 
 /// A running session. Everything in it ends when this is dropped, or when the process that holds it dies.
@@ -210,7 +246,8 @@ impl Session {
         self.refresh_git();
         let (status, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(LaunchError::system)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let request = Request::Command(command.request(id));
+        let marker = Marker::random().map_err(LaunchError::system)?;
+        let request = Request::Command(command.request(id, Some(marker)));
         let [stdin, stdout, stderr] = stdio.descriptors();
         let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
         self.connection

@@ -94,6 +94,12 @@ pub(crate) fn kill_group(group: i32) {
     }
 }
 
+/// The process group of the caller; 0 if it is none of its pid namespace, as init's is.
+pub(crate) fn own_group() -> i32 {
+    // SAFETY: no memory is passed, and it never fails.
+    unsafe { libc::getpgrp() }
+}
+
 /// Kills one process.
 pub(crate) fn kill_process(pid: i32) {
     if pid > 1 {

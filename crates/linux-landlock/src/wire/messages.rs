@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use super::codec::{Malformed, Reader, Wire, wire_struct};
+use crate::marker::Marker;
 use crate::plan::Ruleset;
 use crate::seccomp::Filter;
 use crate::step::Step;
@@ -14,6 +15,8 @@ pub(crate) enum Request {
     Command(CommandRequest),
     /// Send a signal to the process group of a command.
     Signal { id: u32, signal: i32 },
+    /// End everything that belongs to no other command than this one.
+    KillTree { id: u32 },
 }
 
 /// A command to start.
@@ -23,6 +26,10 @@ pub(crate) struct CommandRequest {
     pub(crate) argv: Vec<OsString>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: OsString,
+    /// The file to start in place of a search for the first argument.
+    pub(crate) program: Option<ProgramRequest>,
+    /// What the command's processes are known by, in their environment.
+    pub(crate) marker: Option<Marker>,
     /// Whether descriptor 0 is a terminal that becomes the command's own.
     pub(crate) terminal: bool,
     /// A further Landlock layer, which can only take away.
@@ -36,9 +43,25 @@ wire_struct!(CommandRequest {
     argv,
     env,
     cwd,
+    program,
+    marker,
     terminal,
     narrower_rules,
     narrower_filter
+});
+
+/// A file that was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProgramRequest {
+    pub(crate) path: OsString,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+wire_struct!(ProgramRequest {
+    path,
+    device,
+    inode
 });
 
 impl Wire for Request {
@@ -53,6 +76,10 @@ impl Wire for Request {
                 id.put(out);
                 signal.put(out);
             }
+            Self::KillTree { id } => {
+                2_u8.put(out);
+                id.put(out);
+            }
         }
     }
 
@@ -62,6 +89,9 @@ impl Wire for Request {
             1 => Ok(Self::Signal {
                 id: Wire::take(reader)?,
                 signal: Wire::take(reader)?,
+            }),
+            2 => Ok(Self::KillTree {
+                id: Wire::take(reader)?,
             }),
             _ => Err(Malformed),
         }

@@ -6,5 +6,5 @@ mod plan;
 
 pub(crate) use codec::{Malformed, Reader, Wire};
 pub(crate) use messages::{
-    CommandRequest, Ended, Failure, Record, Request, STATUS_RECORD, SetupReply,
+    CommandRequest, Ended, Failure, ProgramRequest, Record, Request, STATUS_RECORD, SetupReply,
 };

@@ -45,10 +45,11 @@ pub fn main_of_wrapper(arguments: impl IntoIterator<Item = OsString>) -> ExitCod
 
 fn wrap(arguments: impl IntoIterator<Item = OsString>) -> Result<u8, Box<dyn std::error::Error>> {
     let wrapped = Wrapped::parse(arguments)?;
+    // What the caller said about the host counts: the environment is the command's.
     let absolute = |told: &Option<PathBuf>, name: &str| {
         let path = match told {
             Some(told) => told.clone(),
-            None => PathBuf::from(std::env::var_os(name)?),
+            None => PathBuf::from(std::env::var_os(name).filter(|path| !path.is_empty())?),
         };
         // Paths of the host are judged without links.
         AbsolutePath::new(std::fs::canonicalize(path).ok()?).ok()

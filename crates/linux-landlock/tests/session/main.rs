@@ -25,4 +25,5 @@ mod sys;
 mod terminal;
 mod toolbox;
 mod tools;
+mod trees;
 mod wall;

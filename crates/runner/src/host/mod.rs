@@ -1,8 +1,24 @@
 //! What is known about this host and its user, read when asked, as a value.
+//!
+//! [`Host::look`] is the only call of the crate that reads the environment and the user database. Everything else takes
+//! a [`Host`], so that a test, or a program that serves several users, hands in the host that it means.
+
+mod directories;
+mod dispatch;
+mod git;
+mod guard;
+mod parts;
+#[cfg(unix)]
+mod sys;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
 use palisade_policy::{AbsolutePath, Environment, HostFacts};
+
+pub use dispatch::dispatch;
+pub use parts::HostParts;
 
 /// This machine and its user, for one process.
 #[derive(Clone, Debug)]
@@ -24,6 +40,8 @@ pub struct Host {
     pub config_dir: Option<PathBuf>,
     /// Where what lasts as long as the user is logged in is kept, such as claims on workspaces.
     pub runtime_dir: Option<PathBuf>,
+    /// The program that runs now, if it is known.
+    pub current_program: Option<PathBuf>,
 }
 
 impl Host {
@@ -39,6 +57,40 @@ impl Host {
             state_dir: None,
             config_dir: None,
             runtime_dir: None,
+            current_program: None,
         }
+    }
+
+    /// This host, as this process sees it now.
+    #[must_use]
+    pub fn look() -> Self {
+        let host = Self::from_parts(HostParts::look());
+        match dispatch::dispatches() {
+            true => host.with_current_program_as_helper(),
+            false => host,
+        }
+    }
+
+    /// The host that these parts describe. The disk is looked at, to find what they lead to; nothing else is.
+    #[must_use]
+    pub fn from_parts(parts: HostParts) -> Self {
+        parts.into_host()
+    }
+
+    /// With this program as the helper of a Linux sandbox.
+    #[must_use]
+    pub fn with_helper(mut self, helper: impl Into<PathBuf>) -> Self {
+        self.helper = Some(helper.into());
+        self
+    }
+
+    /// With the program that runs now as the helper. It must hand its arguments to the sandbox's dispatch call before
+    /// it does anything else; only its author knows whether it does.
+    #[must_use]
+    pub fn with_current_program_as_helper(mut self) -> Self {
+        if self.current_program.is_some() {
+            self.helper = self.current_program.clone();
+        }
+        self
     }
 }

@@ -1,29 +1,91 @@
 //! Which file the name of a program means, and whether it is still that file.
+//!
+//! Names are looked up as the command itself will be looked up when it is started: with the command's own `PATH`, from
+//! the command's own directory, in the same order, with the same answer where nothing can be run.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+mod judged;
+mod known;
+mod search;
 
-/// Looks programs up for the rules.
-#[derive(Clone, Debug)]
-pub struct PathPrograms {
-    path: OsString,
-    cwd: PathBuf,
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[cfg(unix)]
+pub use judged::{Judged, resolve};
+pub use known::PathPrograms;
+pub use search::DEFAULT_PATH;
+
+/// Why the name of a program leads to no file that can be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// There is no name.
+    #[error("the command has no program")]
+    Empty,
+    /// The name holds a NUL, so that no file can have it.
+    #[error("the program {program:?} holds a NUL")]
+    Nul {
+        /// As it was asked for.
+        program: OsString,
+    },
+    /// The directory of the command is not absolute, so that relative names mean nothing.
+    #[error("the command's directory {cwd:?} is not absolute; give the whole path")]
+    RelativeDirectory {
+        /// The directory.
+        cwd: PathBuf,
+    },
+    /// There is no such file.
+    #[error("{program:?} was not found{}", searched(.in_path))]
+    NotFound {
+        /// As it was asked for.
+        program: OsString,
+        /// Whether the search path was asked.
+        in_path: bool,
+    },
+    /// There is a file, but it cannot be run: a directory, or one without permission.
+    #[error("{path:?} is there, but cannot be run; make it executable or name another")]
+    NotExecutable {
+        /// The first such file.
+        path: PathBuf,
+    },
+    /// The system does not say.
+    #[error("{path:?}: {source}")]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no longer the one that was judged.
+    #[error(
+        "{path:?} is not the file that was judged; run the command again to have it judged anew"
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
-impl PathPrograms {
-    /// With this `PATH`, in this directory.
-    #[must_use]
-    pub fn new(path: &OsStr, cwd: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            cwd: cwd.to_owned(),
-        }
+fn searched(in_path: &bool) -> &'static str {
+    if *in_path {
+        " in the command's search path"
+    } else {
+        ""
     }
 }
 
-impl palisade_exec_policy::matching::Programs for PathPrograms {
-    fn resolve(&self, _name: &str) -> Option<PathBuf> {
-        let _ = (&self.path, &self.cwd);
-        None
+impl ProgramError {
+    /// The error number that execvp would have given, where there is one.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::NotFound { .. } | Self::Empty => Some(libc::ENOENT),
+            Self::NotExecutable { .. } => Some(libc::EACCES),
+            Self::Unknown { source, .. } => source.raw_os_error(),
+            Self::Nul { .. } => Some(libc::EINVAL),
+            Self::RelativeDirectory { .. } | Self::Changed { .. } => None,
+        }
     }
 }

@@ -1,0 +1,88 @@
+//! What an executor runs under, and what it is built from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palisade_exec_policy::WorkingBackend;
+use palisade_policy::{AcceptedLosses, CanonicalSandboxPolicy, WorkspaceRoot};
+
+use crate::host::Host;
+use crate::judge::Judge;
+
+/// What commands run under. It can change between runs, never during one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutorConfig {
+    /// The policy.
+    pub sandbox_policy: CanonicalSandboxPolicy,
+    /// What the policy is resolved against: never the directory of a command.
+    pub sandbox_cwd: WorkspaceRoot,
+    /// Private, so that an update of the rest cannot swap the program that confines.
+    linux_sandbox_exe: Option<PathBuf>,
+}
+
+impl ExecutorConfig {
+    /// Under this policy, for this directory, with this helper of the Linux sandbox; without one, that of the host.
+    #[must_use]
+    pub const fn new(
+        sandbox_policy: CanonicalSandboxPolicy,
+        sandbox_cwd: WorkspaceRoot,
+        linux_sandbox_exe: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            sandbox_policy,
+            sandbox_cwd,
+            linux_sandbox_exe,
+        }
+    }
+
+    /// The helper that was given.
+    #[must_use]
+    pub fn linux_sandbox_exe(&self) -> Option<&Path> {
+        self.linux_sandbox_exe.as_deref()
+    }
+
+    /// Another policy and directory, the same helper.
+    pub(super) fn replace(&mut self, policy: CanonicalSandboxPolicy, cwd: WorkspaceRoot) {
+        self.sandbox_policy = policy;
+        self.sandbox_cwd = cwd;
+    }
+}
+
+/// What an executor is built on, which stays the same for its whole life.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Foundation {
+    /// The machine and its user.
+    pub host: Arc<Host>,
+    /// What the rules say.
+    pub judge: Arc<Judge>,
+    /// The sandbox that works here; without one, what needs a sandbox is asked about or refused.
+    pub backend: Option<WorkingBackend>,
+    /// Losses of guarantees that were accepted by name.
+    pub accepted: AcceptedLosses,
+}
+
+impl Foundation {
+    /// On this host, under these rules, with this sandbox and no loss accepted.
+    #[must_use]
+    pub fn new(host: Arc<Host>, judge: Arc<Judge>, backend: Option<WorkingBackend>) -> Self {
+        Self {
+            host,
+            judge,
+            backend,
+            accepted: AcceptedLosses::none(),
+        }
+    }
+
+    /// With these losses accepted.
+    #[must_use]
+    pub fn accepting(self, accepted: AcceptedLosses) -> Self {
+        Self { accepted, ..self }
+    }
+
+    /// Whether no command may leave its sandbox, whoever agrees: the floor of the system layer.
+    pub(super) fn forbids_leaving(&self) -> bool {
+        self.judge.rules().policy().floor().no_unsandboxed
+    }
+}

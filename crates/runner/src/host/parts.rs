@@ -1,0 +1,147 @@
+//! The parts that a host is made of, and what follows from them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use palisade_policy::{AbsolutePath, Environment, HostFacts, Os};
+
+use super::{Host, directories, git};
+
+/// The helper's name, beside the program that runs.
+const HELPER: &str = "palisade-linux-sandbox";
+
+/// What is read from the environment and the user database.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct HostParts {
+    /// The user's id, where the system has such a thing.
+    pub uid: Option<u32>,
+    /// The home directory that the user database names.
+    pub database_home: Option<PathBuf>,
+    /// The environment.
+    pub environment: Environment,
+    /// The program that runs.
+    pub current_program: Option<PathBuf>,
+}
+
+impl HostParts {
+    /// The parts of this host.
+    #[must_use]
+    pub fn look() -> Self {
+        #[cfg(unix)]
+        let (uid, database_home) = {
+            let uid = rustix::process::geteuid().as_raw();
+            (Some(uid), super::sys::home_of(uid))
+        };
+        #[cfg(not(unix))]
+        let (uid, database_home) = (None, None);
+        Self {
+            uid,
+            database_home,
+            environment: std::env::vars_os().collect(),
+            current_program: std::env::current_exe().ok(),
+        }
+    }
+
+    /// Of this user.
+    #[must_use]
+    pub fn with_uid(mut self, uid: u32) -> Self {
+        self.uid = Some(uid);
+        self
+    }
+
+    /// With this home directory in the user database.
+    #[must_use]
+    pub fn with_database_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.database_home = Some(home.into());
+        self
+    }
+
+    /// With this environment.
+    #[must_use]
+    pub fn with_environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+
+    /// With this program running.
+    #[must_use]
+    pub fn with_current_program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.current_program = Some(program.into());
+        self
+    }
+
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment
+            .get(OsStr::new(name))
+            .map(|value| value.as_os_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// A variable that holds an absolute path. A relative one means nothing: it would depend on where we are.
+    fn directory(&self, name: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(self.variable(name)?);
+        path.is_absolute().then_some(path)
+    }
+
+    pub(super) fn into_host(self) -> Host {
+        let mut facts = HostFacts::new(this_system());
+        facts.uid = self.uid;
+        facts.tmpdir = self.directory("TMPDIR").and_then(|path| real(&path));
+
+        let named = self.directory("HOME").and_then(|path| real(&path));
+        let database = self.database_home.as_deref().and_then(real);
+        let other_home = match (&named, &database) {
+            // A home that is not there holds no secrets.
+            (Some(named), Some(other)) if named != other => {
+                other.as_path().is_dir().then(|| other.clone())
+            }
+            _ => None,
+        };
+        facts.home = named.or(database);
+
+        let home = facts.home.as_ref().map(AbsolutePath::as_path);
+        let xdg = |name: &str, below_home: &str| {
+            let base = self.directory(name);
+            let base = base.or_else(|| home.map(|home| home.join(below_home)));
+            base.map(|base| base.join(directories::NAME))
+        };
+        let state_dir = xdg("XDG_STATE_HOME", ".local/state");
+        let config_dir = xdg("XDG_CONFIG_HOME", ".config");
+        let runtime_dir = self
+            .directory("XDG_RUNTIME_DIR")
+            .filter(|path| directories::is_private_to(path, self.uid))
+            .map(|path| path.join(directories::NAME))
+            .or_else(|| state_dir.as_ref().map(|state| state.join("run")));
+
+        let beside = |program: &Path| program.parent().map(|directory| directory.join(HELPER));
+        let helper = self.current_program.as_deref().and_then(beside);
+        Host {
+            helper: helper.filter(|path| git::is_program(path)),
+            git: git::find(self.variable("PATH")),
+            facts,
+            other_home,
+            state_dir,
+            config_dir,
+            runtime_dir,
+            current_program: self.current_program,
+            environment: self.environment,
+        }
+    }
+}
+
+/// A path with its links resolved; one that does not exist is taken by its word.
+fn real(path: &Path) -> Option<AbsolutePath> {
+    let real = path.canonicalize();
+    AbsolutePath::new(real.as_deref().unwrap_or(path)).ok()
+}
+
+const fn this_system() -> Os {
+    if cfg!(target_os = "macos") {
+        Os::Macos
+    } else if cfg!(windows) {
+        Os::Windows
+    } else {
+        Os::Linux
+    }
+}
