@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::super::pump::{Parts, Port, Pump};
+use super::super::pump::{Guard, Parts, Port, Pump};
 use super::*;
 
 pub(super) fn it_reads_ten_megabytes(with: With) {
@@ -364,7 +364,13 @@ fn room_in_the_middle_of_the_rest_changes_no_order() {
             taken: taken.clone(),
         })
     };
-    let pump = Pump::new(&mut process, None, Parts { plan, streams }, port).unwrap();
+    let pump = Pump::new(
+        Guard::new(&mut process),
+        None,
+        Parts { plan, streams },
+        port,
+    )
+    .unwrap();
     let (watch, mut backlog) = pump.finish(Duration::ZERO);
     assert_eq!(watch.output.stdout.total(), 3 * BLOCK as u64);
     let mut cx = Context::from_waker(Waker::noop());

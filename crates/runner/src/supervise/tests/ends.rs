@@ -256,12 +256,28 @@ fn a_future_that_is_dropped_kills_the_tree() {
 }
 
 #[test]
-fn the_future_can_be_sent() {
+fn the_future_can_be_sent_and_kills_even_if_it_never_ran() {
     fn sent<T: Send>(value: T) -> T {
         value
     }
     let (mut process, streams) = Bare::start(Command::new("true").arg(""), None);
     drop(sent(drive_tokio(&mut process, streams, patient())));
+    assert_eq!(process.kills, 1);
+}
+
+#[test]
+fn a_panic_of_who_looks_on_leaves_nobody_behind() {
+    let (mut process, streams) = Bare::start(
+        Command::new("sh").args(["-c", "echo hello; exec sleep 60"]),
+        None,
+    );
+    let plan = Plan {
+        live: Live::Call(Box::new(|_| panic!("on purpose"))),
+        ..patient()
+    };
+    let run = std::panic::AssertUnwindSafe(|| drive_blocking(&mut process, streams, plan));
+    assert!(std::panic::catch_unwind(run).is_err());
+    assert_eq!(process.kills, 1);
 }
 
 #[test]
