@@ -7,7 +7,7 @@ use palisade_policy::Grant;
 
 use super::context::{ExecCommandContext, ToolDecisionSource};
 use super::error::{ExecError, RunError};
-use super::executor::{Executor, now};
+use super::executing::{Executor, now};
 use super::output::ExecToolCallOutput;
 use super::plan::{Asking, ExecPlan, Planned};
 use super::process::{classify, spawn, with_helper};
@@ -46,6 +46,7 @@ pub(super) async fn run(
         plan.approval,
     );
     attempts.accepted = executor.foundation.accepted.clone();
+    attempts.home_root = executor.foundation.home_root;
     attempts.grants = plan.grants.iter().cloned().chain(given).collect();
     attempts.may_leave = plan.may_leave;
     let attempted = attempt::run(&attempts, &mut running)

@@ -90,12 +90,9 @@ impl Stage {
     /// The same under a policy file of the system layer.
     pub(crate) fn executor_under(&self, system: &str) -> Option<Executor> {
         let host = self.host();
-        let manager = SandboxManager::look(&host);
+        let manager = SandboxManager::new(&host);
         let Some(backend) = manager.working_backend() else {
-            eprintln!(
-                "skipped: no sandbox works here: {:?}",
-                manager.availability()
-            );
+            skip(&format!("no sandbox works: {:?}", manager.availability()));
             return None;
         };
         Some(self.executor_on(host, Some(backend), system))
@@ -128,6 +125,14 @@ impl Stage {
     pub(crate) fn script(&self, script: &str) -> ExecutionRequest {
         ExecutionRequest::shell(self.params(&["sh", "-c", script]))
     }
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "whoever reads a test's output wants to know"
+)]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
 }
 
 /// A host that gives answers one after another; where there is none left, its prompt is dropped.
