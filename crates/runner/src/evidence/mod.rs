@@ -1,1 +1,261 @@
 //! What the oracle says about the resources that a failed command named.
+//!
+//! A command that the sandbox stopped usually says what it could not open, make or reach. The last lines of its error
+//! output are searched for the words of a refusal, and what those lines name is put to the oracle. Only what the policy
+//! denies is evidence; a refusal by ordinary permissions is not, however much it looks like one.
+//!
+//! Evidence is likely, not certain: a command can write whatever it likes. So it leads to a question with the resource
+//! in it, never to a grant.
+
+mod hosts;
+mod intent;
+mod lines;
+mod locate;
+mod mentions;
+mod refusal;
+mod rerun;
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::Path;
+
+use palisade_policy::{
+    Access, Clause, Enforcement, Guarantee, Level, Peer, ResolvedPolicy, UnixAddress, Verdict,
+};
+
+use crate::outcome::{Evidence, Outcome};
+use intent::Intent;
+use locate::Located;
+use refusal::Refusal;
+
+pub(crate) use locate::resolve_host_path;
+pub use rerun::rerun_line;
+
+/// How much evidence is given at most.
+const MOST: usize = 8;
+/// How many paths and hosts are looked at, at most: looking costs system calls.
+const MOST_LOOKED_AT: usize = 32;
+/// "Bad system call", and what shells make of it.
+const SIGSYS: i32 = 31;
+
+/// A command that is over, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// The command.
+    pub argv: &'a [OsString],
+    /// Where it ran: relative paths are relative to this.
+    pub cwd: &'a Path,
+    /// How it ended.
+    pub outcome: &'a Outcome,
+    /// The last that it wrote on standard error.
+    pub stderr: &'a [u8],
+    /// The last that it wrote on standard output, for commands that complain there.
+    pub stdout: &'a [u8],
+    /// What held while it ran. What was not enforced denied nothing.
+    pub enforcement: &'a Enforcement,
+}
+
+impl<'a> Failure<'a> {
+    /// A command that ended like this and wrote nothing.
+    #[must_use]
+    pub const fn new(
+        argv: &'a [OsString],
+        cwd: &'a Path,
+        outcome: &'a Outcome,
+        enforcement: &'a Enforcement,
+    ) -> Self {
+        Self {
+            argv,
+            cwd,
+            outcome,
+            stderr: &[],
+            stdout: &[],
+            enforcement,
+        }
+    }
+
+    /// With the last that it wrote on standard error.
+    #[must_use]
+    pub const fn with_stderr(mut self, stderr: &'a [u8]) -> Self {
+        self.stderr = stderr;
+        self
+    }
+
+    /// With the last that it wrote on standard output.
+    #[must_use]
+    pub const fn with_stdout(mut self, stdout: &'a [u8]) -> Self {
+        self.stdout = stdout;
+        self
+    }
+}
+
+/// What says that the sandbox is why a command failed; empty if nothing does, and after a success.
+///
+/// Paths are looked up on this host, to follow links and to tell ordinary permissions from the sandbox; nothing is
+/// opened.
+#[must_use]
+pub fn denials(policy: &ResolvedPolicy, failure: &Failure<'_>) -> Vec<Evidence> {
+    if !policy.canonical().uses_runtime_sandbox() {
+        return Vec::new();
+    }
+    let code = match failure.outcome {
+        Outcome::Signaled { signal: SIGSYS } => return vec![Evidence::SystemCall],
+        Outcome::Exited { code } if *code != 0 => Some(*code),
+        Outcome::Signaled { .. } => None,
+        _ => return Vec::new(),
+    };
+    // Nothing was found to run: that is a mistake, not a refusal.
+    if code == Some(127) {
+        return Vec::new();
+    }
+    let written = match failure.stderr.trim_ascii().is_empty() {
+        true => failure.stdout,
+        false => failure.stderr,
+    };
+    let lines = lines::last(written);
+    let mut search = Search {
+        policy,
+        failure,
+        code,
+        seen: HashSet::new(),
+        found: Vec::new(),
+    };
+    // Backwards, so that what is looked at first is what happened last.
+    for at in (0..lines.len()).rev() {
+        search.line(&lines, at);
+    }
+    if code == Some(128 + SIGSYS) && lines.iter().any(|line| line.contains("Bad system call")) {
+        search.found.push(Evidence::SystemCall);
+    }
+    search.found.truncate(MOST);
+    search.found.reverse();
+    search.found
+}
+
+struct Search<'a> {
+    policy: &'a ResolvedPolicy,
+    failure: &'a Failure<'a>,
+    code: Option<i32>,
+    seen: HashSet<Access>,
+    found: Vec<Evidence>,
+}
+
+impl Search<'_> {
+    fn line(&mut self, lines: &[String], at: usize) {
+        let Some(line) = lines.get(at) else { return };
+        let Some(refused) = refusal::find(line) else {
+            return;
+        };
+        let before = lines.get(..at).unwrap_or_default();
+        let mut mentioned = mentions::paths(line, &refused.range, self.failure.argv);
+        let mut intent = intent::of(line, refused.what, self.code);
+        if mentioned.is_empty() && refused.what != Refusal::Network {
+            // Some name the path first and the reason in a line below it.
+            if let Some(context) = mentions::context(before) {
+                mentioned = mentions::paths(context, &(0..0), self.failure.argv);
+                if intent == Intent::Unknown {
+                    intent = intent::of(context, refused.what, self.code);
+                }
+            }
+        }
+        for mention in mentioned.iter().rev() {
+            let at = locate::locate(&mention.text, self.failure.cwd);
+            if let Some(at) = at.filter(|at| mention.is_plausible(at, intent))
+                && let Some(access) = self.denied_path(&at, refused.what, intent)
+            {
+                self.conclude(access);
+            }
+        }
+        if refused.what == Refusal::Network || refusal::speaks_of_network(line) {
+            for (host, port) in hosts::named(line, before, self.failure.argv) {
+                self.conclude(Access::Connect {
+                    host,
+                    port,
+                    protocol: palisade_policy::Protocol::Tcp,
+                });
+            }
+        }
+    }
+
+    /// What the command wanted of a path, if the policy denies it.
+    fn denied_path(&self, at: &Located, what: Refusal, intent: Intent) -> Option<Access> {
+        let denies = |access: &Access| self.policy.place(access).is_none();
+        if at.is_socket && what != Refusal::ReadOnly {
+            let socket = Access::Unix {
+                address: UnixAddress::Path(at.resolved.clone()),
+                peer: Peer::Host,
+            };
+            return denies(&socket).then_some(socket);
+        }
+        let change = match intent {
+            Intent::Delete => Access::Delete(at.entry.clone()),
+            _ if at.exists => Access::Write(at.resolved.clone()),
+            _ => Access::Create(at.resolved.clone()),
+        };
+        let reads = [&at.resolved, &at.entry];
+        let read = reads
+            .into_iter()
+            .map(|path| Access::Read(path.clone()))
+            .find(denies);
+        match (what, intent) {
+            (Refusal::Network, _) => None,
+            // Hidden by a mask only if there is something to hide.
+            (Refusal::Missing, _) => read.filter(|_| at.exists),
+            (Refusal::ReadOnly, _) => Some(change).filter(denies),
+            (Refusal::Busy, _) => {
+                Some(change).filter(|change| denies(change) && self.guarded(change))
+            }
+            (_, Intent::Read | Intent::Execute) => read,
+            (_, Intent::Write | Intent::Delete) => Some(change).filter(denies).or(read),
+            (_, Intent::Unknown) => read.or_else(|| {
+                Some(change).filter(|change| at.must_have_been_a_change() && denies(change))
+            }),
+        }
+    }
+
+    /// Whether it is a guard that denies, and so a mount that is in the way.
+    fn guarded(&self, access: &Access) -> bool {
+        !matches!(
+            self.policy.permits(access).clause,
+            Clause::OutsideRoots | Clause::ReadOnlyMode
+        )
+    }
+
+    /// Asks the oracle, and keeps its answer if it is a denial that was enforced.
+    fn conclude(&mut self, access: Access) {
+        if self.seen.len() >= MOST_LOOKED_AT || !self.seen.insert(access.clone()) {
+            return;
+        }
+        let verdict = self.policy.permits(&access);
+        if verdict.is_allowed() || !was_enforced(&verdict, self.failure.enforcement) {
+            return;
+        }
+        self.found.push(Evidence::Likely {
+            resource: access.to_string(),
+            clause: verdict.clause,
+            smallest_grant: verdict.remedy,
+        });
+    }
+}
+
+/// Whether what the clause promises was kept while the command ran.
+fn was_enforced(verdict: &Verdict, enforcement: &Enforcement) -> bool {
+    let guarantees: &[Guarantee] = match verdict.clause {
+        Clause::OutsideRoots | Clause::ReadOnlyMode => &[Guarantee::WritesOutside],
+        Clause::Protected(_)
+        | Clause::ReadOnlyPath(_)
+        | Clause::HoldsGuarded(_)
+        | Clause::MovesGuarded(_) => &[Guarantee::ProtectedPaths],
+        Clause::Sensitive(_) | Clause::DenyRead(_) => {
+            &[Guarantee::DeniedReads, Guarantee::ProtectedPaths]
+        }
+        Clause::NoNetwork | Clause::NoHostLoopback | Clause::NoLoopback => &[Guarantee::Network],
+        Clause::NotListed => &[Guarantee::NetworkHosts, Guarantee::Network],
+        Clause::UnlistedSocket => &[Guarantee::UnixSockets],
+        _ => &Guarantee::ALL,
+    };
+    guarantees
+        .iter()
+        .any(|guarantee| enforcement.level(*guarantee) == Level::Enforced)
+}

@@ -235,14 +235,9 @@ where
         requirement: &ExecApprovalRequirement,
         answer: Option<ReviewDecision>,
     ) -> Attempts {
-        let mut attempts = Attempts::new(
-            decision,
-            policy,
-            self.turn.cwd.clone(),
-            self.approval_policy,
-        );
-        attempts.may_leave = self.turn.may_leave_sandbox;
-        attempts.grants = self.ctx.session.grants();
+        // A policy that confines nothing has nothing to add to.
+        let confines = policy.uses_runtime_sandbox();
+        let mut grants = self.ctx.session.grants();
         match answer {
             Some(ReviewDecision::ApprovedExecpolicyAmendment {
                 proposed_execpolicy_amendment,
@@ -258,11 +253,21 @@ where
                 if scope != GrantScope::Run {
                     self.keep_grant(&grant, scope, expires).await;
                 }
-                if !attempts.grants.contains(&grant) {
-                    attempts.grants.push(grant);
+                if !grants.contains(&grant) {
+                    grants.push(grant);
                 }
             }
             _ => {}
+        }
+        let mut attempts = Attempts::new(
+            decision,
+            policy,
+            self.turn.cwd.clone(),
+            self.approval_policy,
+        );
+        attempts.may_leave = self.turn.may_leave_sandbox;
+        if confines {
+            attempts.grants = grants;
         }
         attempts
     }

@@ -5,7 +5,7 @@ use palisade_exec_policy::matching::{PlaceFacts, builtin};
 use palisade_exec_policy::{Rules, RulesError};
 
 /// What the rules that people agreed to are called in messages.
-const KEPT: &str = "stored approvals";
+const KEPT: [&str; 2] = ["stored approvals", "approvals of this session"];
 
 /// Policy files of all layers, parsed.
 #[derive(Clone, Debug)]
@@ -52,15 +52,19 @@ impl RuleBook {
         Self { files, context }
     }
 
-    /// The rules, together with those that people agreed to, which are the text of a policy file or empty.
+    /// The rules, together with those that people agreed to: texts of policy files, or empty.
     ///
     /// # Errors
     /// A file does not load, or an example does not hold.
-    pub fn rules(&self, kept: &str, place: &PlaceFacts) -> Result<Rules, RulesError> {
+    pub fn rules(&self, kept: &[String], place: &PlaceFacts) -> Result<Rules, RulesError> {
         let mut files = self.files.clone();
-        if !kept.is_empty() {
-            let kept: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, KEPT, kept));
-            files.push(kept.map_err(RulesError::Load)?);
+        for (name, text) in KEPT.iter().zip(kept).filter(|(_, text)| !text.is_empty()) {
+            let file: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, *name, text));
+            let mut file = file.map_err(RulesError::Load)?;
+            // One id, one rule: what is agreed to twice is agreed to once.
+            file.rules
+                .retain(|rule| !files.iter().flat_map(|file| &file.rules).any(|one| one.id == rule.id));
+            files.push(file);
         }
         Rules::from_files(files, &self.context, place)
     }

@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use palisade_exec_policy::approvals::{
-    AmendmentSource, ApprovalEdit, ApprovalError, EditError, Keep, Moment, StoredApprovals, apply,
+    AmendmentSource, ApprovalEdit, ApprovalsAt, EditError, Keep, Moment, StoredApprovals, apply,
     edit_for, offer,
 };
 use palisade_exec_policy::language::{Anchors, LoadedPolicy, PolicyErrors};
-use palisade_exec_policy::matching::{CommandFacts, Evaluation, PlaceFacts, Programs};
+use palisade_exec_policy::matching::{Approvals, CommandFacts, Evaluation, PlaceFacts, Programs};
 use palisade_exec_policy::{
     AskForApproval, Command, ExecApprovalRequirement, ExecPolicyAmendment, PromptCategory,
     Question, Risk, RuleDecision, Rules, RulesError, SandboxablePreference, VerdictSource,
@@ -105,11 +105,32 @@ pub struct Judge {
 #[derive(Debug)]
 struct State {
     rules: Arc<Rules>,
-    /// The text of the approvals file, and what it says.
-    kept_text: String,
-    kept: Arc<StoredApprovals>,
+    kept: Kept,
     /// The allow rules that are part of `rules`.
-    allowed: String,
+    allowed: [String; 2],
+}
+
+/// What people agreed to keep: what a file says, and what was agreed to since and is in no file.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    stored: Arc<StoredApprovals>,
+    since: Arc<StoredApprovals>,
+    since_text: String,
+}
+
+impl Kept {
+    fn allow_rules(&self, project: &AbsolutePath, now: Moment) -> [String; 2] {
+        [&self.stored, &self.since].map(|kept| kept.allow_rules(project, now))
+    }
+}
+
+/// Both, in a project at a time.
+struct KeptAt<'a>([ApprovalsAt<'a>; 2]);
+
+impl Approvals for KeptAt<'_> {
+    fn answers(&self, rule: &str, argv: &[&[u8]]) -> bool {
+        self.0.iter().any(|kept| kept.answers(rule, argv))
+    }
 }
 
 impl Judge {
@@ -123,13 +144,12 @@ impl Judge {
         facts: HostFacts,
     ) -> Result<Self, RulesError> {
         let place = PlaceFacts::new(project.path(), &facts);
-        let rules = Arc::new(book.rules("", &place)?);
+        let rules = Arc::new(book.rules(&[], &place)?);
         let protected: Vec<_> = rules.policy().settings().protected.value.clone();
         let place = match protected == PathRules::DEFAULT_PROTECTED {
             true => place,
             false => place.with_protected(protected.iter().map(std::path::Path::new)),
         };
-        let kept = Arc::new(StoredApprovals::default());
         Ok(Self {
             book,
             project,
@@ -137,23 +157,19 @@ impl Judge {
             place,
             state: RwLock::new(State {
                 rules,
-                kept_text: String::new(),
-                kept,
-                allowed: String::new(),
+                kept: Kept::default(),
+                allowed: Default::default(),
             }),
         })
     }
 
-    /// With what people agreed to earlier: the text of the approvals file.
-    ///
-    /// # Errors
-    /// The text is no approvals file; what was known before still holds.
-    pub fn keep_text(&self, text: &str) -> Result<(), ApprovalError> {
-        let kept = Arc::new(StoredApprovals::parse(text)?);
+    /// Judges with what a file of approvals says from now on. What was accepted since is expected to be in it.
+    pub fn set_stored(&self, stored: StoredApprovals) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        state.kept_text = text.to_owned();
-        state.kept = kept;
-        Ok(())
+        state.kept = Kept {
+            stored: Arc::new(stored),
+            ..Kept::default()
+        };
     }
 
     /// Keeps an accepted offer, so that the next command like it is not asked about. Returns the edit for the file, for
@@ -169,10 +185,10 @@ impl Judge {
         let keep = Keep::for_project(self.project.path().clone(), now);
         let edit = edit_for(&offer.amendment, source, &keep)?;
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        let text = apply(&state.kept_text, &edit)?;
-        if let Ok(kept) = StoredApprovals::parse(&text) {
-            state.kept_text = text;
-            state.kept = Arc::new(kept);
+        let text = apply(&state.kept.since_text, &edit)?;
+        if let Ok(since) = StoredApprovals::parse(&text) {
+            state.kept.since_text = text;
+            state.kept.since = Arc::new(since);
         }
         Ok(edit)
     }
@@ -206,7 +222,8 @@ impl Judge {
         let programs = case
             .search_path
             .map(|path| PathPrograms::new(Some(path)).with_writable([self.project.path()]));
-        let answers = kept.at(self.project.path(), now);
+        let project = self.project.path();
+        let answers = KeptAt([kept.stored.at(project, now), kept.since.at(project, now)]);
         let mut facts = CommandFacts::new(&place).with_approvals(&answers);
         if let Some(programs) = &programs {
             facts = facts.with_programs(programs as &dyn Programs);
@@ -218,12 +235,12 @@ impl Judge {
     }
 
     /// The rules and approvals that hold now: an approval that has expired takes its rule with it.
-    fn current(&self, now: Moment) -> Result<(Arc<Rules>, Arc<StoredApprovals>), RulesError> {
+    fn current(&self, now: Moment) -> Result<(Arc<Rules>, Kept), RulesError> {
         let project = self.project.path();
         {
             let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
             if state.kept.allow_rules(project, now) == state.allowed {
-                return Ok((Arc::clone(&state.rules), Arc::clone(&state.kept)));
+                return Ok((Arc::clone(&state.rules), state.kept.clone()));
             }
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
@@ -232,7 +249,7 @@ impl Judge {
             state.rules = Arc::new(self.book.rules(&allowed, &self.place)?);
             state.allowed = allowed;
         }
-        Ok((Arc::clone(&state.rules), Arc::clone(&state.kept)))
+        Ok((Arc::clone(&state.rules), state.kept.clone()))
     }
 
     fn put(

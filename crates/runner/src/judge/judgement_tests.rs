@@ -142,7 +142,7 @@ fn what_expired_answers_nothing() {
     let judge = judge();
     let text = "version = 1\n[[approval]]\nprefix = [\"frob\", \"check\"]\nproject = \"/srv/app\"\n\
                 date = 2026-01-01T00:00:00Z\nexpires = 2026-02-01T00:00:00Z\n";
-    judge.keep_text(text).unwrap();
+    judge.set_stored(StoredApprovals::parse(text).unwrap());
     let before = Moment::parse("2026-01-15T00:00:00Z").unwrap();
     let after = Moment::parse("2026-02-15T00:00:00Z").unwrap();
     let command = ["frob", "check"];

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use palisade_exec_policy::{Refusal, RulesError};
 use palisade_policy::PolicyError;
 
+use crate::config::ConfigError;
 use crate::outcome::SetupFailure;
 
 /// Why a command did not run.
@@ -39,6 +40,9 @@ pub enum Error {
     /// The rules forbid it, or a person refused. The text is for the model.
     #[error("{0}")]
     Refused(#[from] Refusal),
+    /// What people agreed to keep cannot be read, or could be written by a command.
+    #[error("{0}")]
+    Kept(#[from] ConfigError),
     /// The environment that was asked for cannot be given.
     #[error("{0}")]
     Environment(String),

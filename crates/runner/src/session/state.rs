@@ -1,18 +1,19 @@
 //! A session: what its commands share.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade_policy::{Enforcement, Grant};
 
+use super::admit::now;
 use super::command::Command;
 use super::error::Error;
 use super::ground::Grounds;
 use super::sandbox::Sandbox;
 use crate::approve::{ApprovalCache, Prompter};
 use crate::audit::AuditSink;
+use crate::config::State;
 use crate::judge::{Judge, RuleBook};
 use crate::supervise::Timing;
 
@@ -20,8 +21,8 @@ use crate::supervise::Timing;
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct SessionOptions {
-    /// Where approvals that people keep are stored; `None`: they last as long as the session.
-    pub approvals: Option<PathBuf>,
+    /// Where approvals and grants that people keep are stored; `None`: they last as long as the session.
+    pub state: Option<State>,
     /// Who is told about every run.
     pub audit: Option<Arc<dyn AuditSink>>,
     /// How commands are ended.
@@ -33,7 +34,7 @@ pub struct SessionOptions {
 impl std::fmt::Debug for SessionOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SessionOptions")
-            .field("approvals", &self.approvals)
+            .field("state", &self.state)
             .field("audit", &self.audit.is_some())
             .field("timing", &self.timing)
             .finish_non_exhaustive()
@@ -41,10 +42,10 @@ impl std::fmt::Debug for SessionOptions {
 }
 
 impl SessionOptions {
-    /// With this file for what people keep.
+    /// With this directory for what people keep.
     #[must_use]
-    pub fn with_approvals(mut self, file: impl Into<PathBuf>) -> Self {
-        self.approvals = Some(file.into());
+    pub fn with_state(mut self, state: State) -> Self {
+        self.state = Some(state);
         self
     }
 
@@ -118,6 +119,13 @@ impl Session {
             sandbox.workspace().clone(),
             sandbox.host.facts.clone(),
         )?;
+        let mut granted = Vec::new();
+        if let Some(state) = &options.state {
+            let facts = &sandbox.host.facts;
+            state.check_out_of_reach(sandbox.policy(), sandbox.workspace(), facts)?;
+            judge.set_stored(state.approvals().read()?);
+            granted = state.grants().grants_for(sandbox.workspace().path(), now())?;
+        }
         let grounds = Grounds::new(sandbox.take_first());
         Ok(Self {
             shared: Arc::new(Shared {
@@ -127,7 +135,7 @@ impl Session {
                 options,
                 approved: ApprovalCache::new(),
                 grounds,
-                granted: Mutex::default(),
+                granted: Mutex::new(granted),
                 calls: AtomicU64::new(1),
             }),
         })

@@ -159,9 +159,9 @@ mod tests {
         let cancel = Cancellation::new();
         let mut listener = cancel.listen();
         assert!(listener.is_alone());
-        let mut cx = Context::from_waker(Waker::noop());
-        assert!(listener.poll(&mut cx).is_pending());
-        assert!(listener.poll(&mut cx).is_pending());
+        let cx = Context::from_waker(Waker::noop());
+        assert!(listener.poll(&cx).is_pending());
+        assert!(listener.poll(&cx).is_pending());
         assert_eq!(cancel.wish.waiting().wakers.len(), 1);
         drop(listener);
         assert!(cancel.wish.waiting().wakers.is_empty());

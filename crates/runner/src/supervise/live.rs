@@ -49,7 +49,7 @@ pub(super) fn offer(live: &mut Live, stream: Stream, buffer: &mut Vec<u8>) -> Of
                 Err(TrySendError::Closed(_)) => *live = Live::Nobody,
                 Err(TrySendError::Full(chunk)) => {
                     buffer.clear();
-                    return Offered::Full(Held { chunk, place: None });
+                    return Offered::Full(Held::new(chunk));
                 }
             }
         }
@@ -59,6 +59,10 @@ pub(super) fn offer(live: &mut Live, stream: Stream, buffer: &mut Vec<u8>) -> Of
 }
 
 impl Held {
+    pub(super) const fn new(chunk: Chunk) -> Self {
+        Self { chunk, place: None }
+    }
+
     /// Ready when the chunk was taken, or nobody looks on any more.
     pub(super) fn poll(&mut self, live: &mut Live, cx: &mut Context<'_>) -> Poll<()> {
         let Live::Queue(queue) = live else {

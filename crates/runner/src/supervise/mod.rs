@@ -1,8 +1,8 @@
 //! Watching a running command: a machine from events to actions, and the two that drive it.
 //!
-//! - [`machine`]: the rules about time and ends. Pure.
-//! - [`pump`]: moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
-//! - [`on_poll`] and [`on_tokio`]: the two that wait. Neither has a rule of its own.
+//! - `machine`: the rules about time and ends. Pure.
+//! - `pump`: moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
+//! - `on_poll` and `on_tokio`: the two that wait. Neither has a rule of its own.
 //!
 //! Nothing here handles `SIGCHLD`, starts threads or waits for processes that it was not given.
 
@@ -76,5 +76,6 @@ impl Default for Timing {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

@@ -179,3 +179,37 @@ impl Bell {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_doorbell_it_looks_now_and_then() {
+        let bell = Bell {
+            doorbell: None,
+            waker: Waker::noop().clone(),
+            deaf: true,
+        };
+        bell.wait(&mut Vec::new(), None);
+        bell.wait(&mut Vec::new(), Some(Duration::from_secs(3600)));
+    }
+
+    #[test]
+    fn a_ring_from_before_is_heard_once() {
+        let bell = Bell::new(true);
+        bell.waker.wake_by_ref();
+        bell.waker.wake_by_ref();
+        bell.wait(&mut Vec::new(), None);
+        let started = Instant::now();
+        bell.wait(&mut Vec::new(), Some(Duration::from_millis(30)));
+        assert!(started.elapsed() >= Duration::from_millis(30));
+    }
+
+    #[test]
+    fn a_time_beyond_counting_is_for_ever() {
+        let bell = Bell::new(true);
+        bell.waker.wake_by_ref();
+        bell.wait(&mut Vec::new(), Some(Duration::MAX));
+    }
+}

@@ -12,7 +12,7 @@ use super::feed::{Fed, Feed};
 use super::live::{Held, Offered, offer};
 use super::machine::{Action, Event, Machine, Open, Verdict, Why};
 use super::{Cause, Ended, How, Plan, Streams, Usage, Watch, Watched};
-use crate::capture::{Recorder, Stream};
+use crate::capture::{Caps, Chunk, Recorder, Stream};
 use crate::launch::Live;
 use crate::outcome::SetupFailure;
 
@@ -51,7 +51,7 @@ pub(super) enum Step {
 const FIRST_READ: usize = 16 * 1024;
 
 /// The most that is read at once.
-const MAX_READ: usize = 128 * 1024;
+const MAX_READ: usize = 64 * 1024;
 
 /// Reads in a row, before others come first.
 const ROUNDS: usize = 16;
@@ -145,8 +145,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
         let terminal = streams.terminal.is_some();
         let mut sources = Vec::with_capacity(2);
         let outputs = [
-            (Stream::Stdout, streams.terminal),
-            (Stream::Stdout, streams.stdout),
+            (Stream::Stdout, streams.terminal.or(streams.stdout)),
             (Stream::Stderr, streams.stderr),
         ];
         for (stream, descriptor) in outputs {
@@ -388,10 +387,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             until: (verdict.why == Why::Ended).then(|| now.saturating_add(self.drain)),
             cancel: self.cancel.take(),
         };
-        let recorder = std::mem::replace(
-            &mut self.recorder,
-            Recorder::new(crate::capture::Caps::new(0, 0)),
-        );
+        let recorder = std::mem::replace(&mut self.recorder, Recorder::new(Caps::new(0, 0)));
         let watch = Watch {
             cause,
             output: recorder.finish(),
@@ -426,7 +422,11 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                     Err(_) => break false,
                 }
                 self.recorder.push(source.stream, &bytes);
-                if let Offered::Full(held) = offer(&mut self.live, source.stream, &mut bytes) {
+                // Behind what waits, even if there is room by now: a stream keeps its order.
+                if matches!(self.live, Live::Queue(_)) && !backlog.is_empty() {
+                    backlog.push_back(Held::new(Chunk::new(source.stream, bytes)));
+                } else if let Offered::Full(held) = offer(&mut self.live, source.stream, &mut bytes)
+                {
                     backlog.push_back(held);
                 }
             };

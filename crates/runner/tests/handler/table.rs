@@ -265,8 +265,7 @@ async fn played(row: &Row<'_>) -> Seen {
     let turn = turn(row.mode);
     let ctx = ToolCtx::new(host.clone(), Arc::clone(&turn), "call-1", "shell");
     let mut tool = row.tool.clone();
-    let result =
-        palisade_runner::handler::run(&mut tool, &"make", &ctx, &turn, row.approval).await;
+    let result = palisade_runner::handler::run(&mut tool, &"make", &ctx, &turn, row.approval).await;
     Seen {
         result: result.map_err(|error| error.to_string()),
         ran: tool.ran,
@@ -330,7 +329,10 @@ fn never_out_by_accident(row: &Row<'_>, seen: &Seen, name: &str) {
         row.mode,
         SandboxMode::ReadOnly | SandboxMode::WorkspaceWrite
     ) || row.tool.preference == SandboxablePreference::Require;
-    let out = seen.ran.iter().any(|(sandbox, _)| *sandbox == SandboxType::None);
+    let out = seen
+        .ran
+        .iter()
+        .any(|(sandbox, _)| *sandbox == SandboxType::None);
     if !contained || !out {
         return;
     }
@@ -345,9 +347,13 @@ fn never_out_by_accident(row: &Row<'_>, seen: &Seen, name: &str) {
         .asked
         .iter()
         .any(|(purpose, _)| *purpose == ApprovalPurpose::RunUnsandboxed);
-    let agreed = row.answer.is_approval()
-        && !matches!(row.answer, ReviewDecision::ApprovedWithGrant { .. });
+    let agreed =
+        row.answer.is_approval() && !matches!(row.answer, ReviewDecision::ApprovedWithGrant { .. });
     assert!(by_rules || (asked && agreed), "{name}: {seen:?}");
-    assert_ne!(row.tool.preference, SandboxablePreference::Require, "{name}");
-    assert_ne!(row.approval == AskForApproval::Never && !by_rules, true, "{name}");
+    assert_ne!(
+        row.tool.preference,
+        SandboxablePreference::Require,
+        "{name}"
+    );
+    assert!(row.approval != AskForApproval::Never || by_rules, "{name}");
 }

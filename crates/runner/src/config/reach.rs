@@ -1,0 +1,64 @@
+//! What commands must never write: the files that decide about them.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::{
+    AbsolutePath, Access, CanonicalSandboxPolicy, HomeRoot, HostFacts, PolicyContext, WorkspaceRoot,
+};
+
+use super::error::ConfigError;
+
+/// Refuses a policy that lets commands write one of these files, or put another in its place.
+pub(super) fn check(
+    policy: &CanonicalSandboxPolicy,
+    project: &WorkspaceRoot,
+    facts: &HostFacts,
+    files: impl IntoIterator<Item = PathBuf>,
+) -> Result<(), ConfigError> {
+    if !policy.uses_runtime_sandbox() {
+        // Nothing is confined, so nothing is out of reach, and whoever chose that knows.
+        return Ok(());
+    }
+    // Whether the home directory may be a root is asked elsewhere. Here it only means that all of it is within reach.
+    let context =
+        PolicyContext::new(facts.clone(), project.clone()).with_home_root(HomeRoot::Allow);
+    let resolved = policy.resolve(&context).map_err(ConfigError::Host)?;
+    for file in files {
+        for path in [by_name(&file), real(&file)] {
+            let Ok(path) = AbsolutePath::new(&path) else {
+                return Err(ConfigError::WithinReach { path: file });
+            };
+            let writes = [Access::Write(path.clone()), Access::Create(path)];
+            if writes
+                .iter()
+                .any(|write| resolved.permits(write).is_allowed())
+            {
+                return Err(ConfigError::WithinReach { path: file });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the name is, which may be a link.
+fn by_name(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => real(parent).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// A path with its links resolved, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let mut missing = Vec::new();
+    for above in path.ancestors() {
+        if let Ok(real) = above.canonicalize() {
+            return missing
+                .iter()
+                .rev()
+                .fold(real, |path, name| path.join(name));
+        }
+        missing.extend(above.file_name());
+    }
+    path.to_owned()
+}

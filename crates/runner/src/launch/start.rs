@@ -1,0 +1,354 @@
+//! Starting a command on its ground, watching it, and telling how it ended.
+
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use palisade_policy::{
+    AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType,
+};
+
+use super::{Driver, Launch, OutputMode, Stdin, WindowSize};
+use crate::capture::{Caps, Captured};
+use crate::evidence::{self, Failure};
+use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
+use crate::outcome::{Finished, Outcome, SetupFailure};
+use crate::program;
+use crate::supervise::{
+    Cause, Ended, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
+};
+
+/// What a command stands on while it runs.
+#[derive(Debug)]
+pub(crate) enum Ground {
+    /// Nothing of ours.
+    Bare,
+    /// A sandbox that other commands of a session share.
+    Shared(Arc<ConfinedSession>),
+    /// A sandbox for this command alone, which ends with it.
+    Own(ConfinedSession),
+}
+
+impl Ground {
+    fn confined(&self) -> Option<&ConfinedSession> {
+        match self {
+            Self::Bare => None,
+            Self::Shared(session) => Some(session),
+            Self::Own(session) => Some(session),
+        }
+    }
+}
+
+/// A command that was started.
+#[derive(Debug)]
+pub(crate) struct Running {
+    ground: Ground,
+    process: Held,
+    terminal: Option<Arc<OwnedFd>>,
+    streams: Streams,
+    plan: Plan,
+    command: CommandSpec,
+    sandbox: SandboxType,
+}
+
+/// A process that whoever watches it and whoever talks to it share.
+#[derive(Debug)]
+struct Held {
+    status: OwnedFd,
+    process: Arc<Mutex<Process>>,
+}
+
+fn lock(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
+    process.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watched for Held {
+    fn status(&self) -> BorrowedFd<'_> {
+        self.status.as_fd()
+    }
+
+    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+        lock(&self.process).try_end()
+    }
+
+    fn signal(&self, signal: i32) {
+        lock(&self.process).signal(signal);
+    }
+
+    fn kill_tree(&mut self) {
+        lock(&self.process).kill_tree();
+    }
+}
+
+/// Reaches a command while somebody else watches it. It keeps nothing alive.
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    process: Weak<Mutex<Process>>,
+    terminal: Option<Weak<OwnedFd>>,
+}
+
+impl Control {
+    /// Sends a signal to its process group, if it still runs.
+    pub(crate) fn signal(&self, signal: i32) {
+        if let Some(process) = self.process.upgrade() {
+            lock(&process).signal(signal);
+        }
+    }
+
+    /// Gives its terminal another size, if it has one.
+    pub(crate) fn resize(&self, size: WindowSize) {
+        if let Some(terminal) = self.terminal.as_ref().and_then(Weak::upgrade) {
+            // A terminal that is gone has no size.
+            let _ = os::resize(terminal.as_fd(), size);
+        }
+    }
+}
+
+/// Starts a command.
+///
+/// # Errors
+/// Names the step that failed. Whether the program itself could be started is known when the run is finished.
+pub(crate) fn start(
+    ground: Ground,
+    sandbox: SandboxType,
+    launch: Launch,
+) -> Result<Running, SetupFailure> {
+    let Prepared {
+        theirs,
+        streams,
+        caps,
+        terminal,
+    } = prepare(launch.stdin, launch.output)?;
+    let command = launch.command;
+    let order = order(&command, ground.confined(), terminal.is_some());
+    let process = match ground.confined() {
+        Some(session) => session.spawn(&order, &theirs)?,
+        None => os::spawn_bare(&order, &theirs)?,
+    };
+    let status = process.status().try_clone_to_owned();
+    let process = Held {
+        status: status.map_err(|error| {
+            SetupFailure::new("watch", error.raw_os_error(), error.to_string())
+        })?,
+        process: Arc::new(Mutex::new(process)),
+    };
+    Ok(Running {
+        ground,
+        process,
+        terminal,
+        streams,
+        plan: Plan {
+            caps,
+            live: launch.live,
+            wall: launch.wall,
+            timing: launch.timing,
+            cancel: launch.cancel,
+        },
+        command,
+        sandbox,
+    })
+}
+
+/// The command as processes are told it. The file that its name means now is the one that will be started, where the
+/// sandbox sees the same file.
+fn order(command: &CommandSpec, session: Option<&ConfinedSession>, terminal: bool) -> Order {
+    let argv = [&command.program].into_iter().chain(&command.args).cloned();
+    let mut order = Order::new(argv, &command.cwd).with_env(command.env.clone());
+    if terminal {
+        order = order.with_terminal();
+    }
+    let path = command.env.get(std::ffi::OsStr::new("PATH"));
+    let found = program::resolve(&command.program, path.map(|path| path.as_os_str()), &command.cwd);
+    match found {
+        Ok(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => {
+            order.with_program(JudgedFile {
+                path: judged.path,
+                device: judged.dev,
+                inode: judged.ino,
+            })
+        }
+        // Whoever starts it looks again, where it is, and says what is missing.
+        Ok(_) | Err(_) => order,
+    }
+}
+
+/// Whether a session sees the file of the host, and not one of its own, at every place that leads to it.
+fn sees(policy: &ResolvedPolicy, judged: &program::Judged) -> bool {
+    [&judged.path, &judged.real].into_iter().all(|path| {
+        AbsolutePath::new(path)
+            .is_ok_and(|path| policy.place(&Access::Read(path)) == Some(Place::Host))
+    })
+}
+
+/// Descriptors of both sides.
+struct Prepared {
+    theirs: Stdio,
+    streams: Streams,
+    caps: Caps,
+    terminal: Option<Arc<OwnedFd>>,
+}
+
+fn prepare(stdin: Stdin, output: OutputMode) -> Result<Prepared, SetupFailure> {
+    if let OutputMode::Terminal { size, caps } = output {
+        return on_terminal(stdin, size, caps);
+    }
+    let (theirs_in, stdin) = match stdin {
+        Stdin::Null => (os::null()?, None),
+        Stdin::Descriptor(descriptor) => (descriptor, None),
+        source @ (Stdin::Bytes(_) | Stdin::Queue(_)) => {
+            let (ours, theirs) = os::pipe_to_child()?;
+            (theirs, Some((ours, source)))
+        }
+    };
+    let mut streams = Streams {
+        stdin,
+        ..Streams::default()
+    };
+    let (stdout, stderr, caps) = match output {
+        OutputMode::Capture(caps) => {
+            let (our_out, stdout) = os::pipe_from_child()?;
+            let (our_err, stderr) = os::pipe_from_child()?;
+            streams.stdout = Some(our_out);
+            streams.stderr = Some(our_err);
+            (stdout, stderr, caps)
+        }
+        OutputMode::Descriptors { stdout, stderr } => (stdout, stderr, Caps::default()),
+        OutputMode::Terminal { .. } => (os::null()?, os::null()?, Caps::default()),
+    };
+    Ok(Prepared {
+        theirs: Stdio {
+            stdin: theirs_in,
+            stdout,
+            stderr,
+        },
+        streams,
+        caps,
+        terminal: None,
+    })
+}
+
+fn on_terminal(stdin: Stdin, size: WindowSize, caps: Caps) -> Result<Prepared, SetupFailure> {
+    let failed =
+        |error: std::io::Error| SetupFailure::new("terminal", error.raw_os_error(), error.to_string());
+    let (pty, theirs) = Pty::open(size)?;
+    let ours = pty.into_descriptor();
+    let stdin = match stdin {
+        // Who types nothing leaves the terminal open: its end would hang the command up.
+        Stdin::Null => None,
+        Stdin::Descriptor(_) => {
+            return Err(SetupFailure::new(
+                "terminal",
+                None,
+                "a command on a terminal reads from it: give it bytes or a queue",
+            ));
+        }
+        source => Some((ours.try_clone().map_err(failed)?, source)),
+    };
+    let terminal = Arc::new(ours.try_clone().map_err(failed)?);
+    Ok(Prepared {
+        theirs,
+        streams: Streams {
+            stdin,
+            terminal: Some(ours),
+            ..Streams::default()
+        },
+        caps,
+        terminal: Some(terminal),
+    })
+}
+
+impl Running {
+    pub(crate) fn control(&self) -> Control {
+        Control {
+            process: Arc::downgrade(&self.process.process),
+            terminal: self.terminal.as_ref().map(Arc::downgrade),
+        }
+    }
+
+    /// Watches it to its end, brings back what git did, and says how it ended.
+    pub(crate) async fn finish(mut self, driver: Driver) -> Finished {
+        let (streams, plan) = (self.streams, self.plan);
+        let watch = match driver {
+            Driver::Blocking => drive_blocking(&mut self.process, streams, plan),
+            Driver::Tokio => drive_tokio(&mut self.process, streams, plan).await,
+        };
+        drop(self.process);
+        let (enforcement, outcome) = match self.ground.confined() {
+            Some(session) => (
+                session.enforcement().clone(),
+                judged(&watch, session, &self.command),
+            ),
+            None => (os::bare_enforcement(), plain(&watch.cause)),
+        };
+        let mut notes = watch.notes;
+        notes.extend(settle(self.ground, driver).await);
+        Finished {
+            outcome,
+            output: watch.output,
+            enforcement,
+            sandbox: self.sandbox,
+            duration: watch.duration,
+            notes,
+        }
+    }
+}
+
+/// Brings back what git did, and ends a sandbox that was for this command alone.
+async fn settle(ground: Ground, driver: Driver) -> Vec<String> {
+    let work = move || match ground {
+        Ground::Bare => Vec::new(),
+        Ground::Shared(session) => session.import_git(),
+        Ground::Own(session) => {
+            let notes = session.import_git();
+            session.end();
+            notes
+        }
+    };
+    match driver {
+        Driver::Blocking => work(),
+        Driver::Tokio => tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+            vec!["what git did may not have come back: the thread that does that ended".to_owned()]
+        }),
+    }
+}
+
+/// How it ended, in the words of outcomes.
+fn plain(cause: &Cause) -> Outcome {
+    match cause {
+        Cause::Exited(code) => Outcome::Exited { code: *code },
+        Cause::Signaled(signal) => Outcome::Signaled { signal: *signal },
+        Cause::Limit(which) => Outcome::LimitExceeded { which: *which },
+        Cause::TimedOut(after) => Outcome::TimedOut { after: *after },
+        Cause::Cancelled => Outcome::Cancelled,
+        Cause::Failed(failure) => Outcome::SetupFailed(failure.clone()),
+    }
+}
+
+/// The same, with the sandbox as the reason where the oracle says so.
+fn judged(watch: &Watch, session: &ConfinedSession, command: &CommandSpec) -> Outcome {
+    let plain = plain(&watch.cause);
+    let argv: Vec<_> = [&command.program]
+        .into_iter()
+        .chain(&command.args)
+        .cloned()
+        .collect();
+    let (stdout, stderr) = (end(&watch.output.stdout), end(&watch.output.stderr));
+    let failure = Failure::new(&argv, &command.cwd, &plain, session.enforcement())
+        .with_stdout(&stdout)
+        .with_stderr(&stderr);
+    let evidence = evidence::denials(session.policy(), &failure);
+    match evidence.is_empty() {
+        true => plain,
+        false => Outcome::Denied {
+            evidence,
+            exit_code: plain.exit_code(),
+        },
+    }
+}
+
+/// The end of what was kept: that is where programs say why they failed.
+fn end(captured: &Captured) -> Vec<u8> {
+    match captured.omitted {
+        0 => captured.bytes(),
+        _ => captured.tail.clone(),
+    }
+}

@@ -1,0 +1,14 @@
+//! Configuration read from real files: layers, includes, trust, and what several processes keep at once.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test ends where its assumption fails"
+)]
+
+mod includes;
+mod kept;
+mod layers;
+mod processes;
+mod support;
+mod trust;
