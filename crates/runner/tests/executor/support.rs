@@ -27,7 +27,7 @@ use tempfile::TempDir;
 /// The helper: where Cargo built it, or where whoever runs the tests as another user put it.
 fn built_helper() -> PathBuf {
     std::env::var_os("PALISADE_TEST_HELPER").map_or_else(
-        || PathBuf::from(env!("CARGO_BIN_EXE_palisade-runner-helper")),
+        || PathBuf::from(env!("CARGO_BIN_EXE_palisade-helper")),
         PathBuf::from,
     )
 }
@@ -138,7 +138,9 @@ fn skip(why: &str) {
 /// A host that gives answers one after another; where there is none left, its prompt is dropped.
 #[derive(Default)]
 pub(crate) struct Scripted {
-    answers: Mutex<VecDeque<ReviewDecision>>,
+    pub(crate) answers: Mutex<VecDeque<ReviewDecision>>,
+    /// Whether asking fails in the worst way.
+    pub(crate) panics: bool,
     pub(crate) log: Arc<Mutex<Vec<String>>>,
     pub(crate) asked: Mutex<Vec<CommandApproval>>,
     pub(crate) shell: Option<UserShell>,
@@ -207,6 +209,7 @@ impl ExecutorSession for Scripted {
         let reason = question.reason.clone().unwrap_or_default();
         self.note(format!("ask {:?} {reason}", question.purpose));
         self.asked.lock().unwrap().push(question);
+        assert!(!self.panics, "the prompt is broken");
         Box::pin(async { self.answers.lock().unwrap().pop_front() })
     }
 
