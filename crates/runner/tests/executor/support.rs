@@ -52,7 +52,8 @@ impl Stage {
         let root = fs::canonicalize(base.path()).unwrap();
         let stage = Self {
             _base: base,
-            workspace: root.join("workspace"),
+            // The examples of the built-in rules are about a project of this name.
+            workspace: root.join("app"),
             outside: root.join("outside"),
             helper: root.join("helper"),
             home: root.join("home"),
