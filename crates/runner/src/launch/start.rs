@@ -39,7 +39,7 @@ impl Ground {
 pub(crate) struct Running {
     ground: Ground,
     process: Held,
-    terminal: Option<Arc<OwnedFd>>,
+    terminal: Option<Arc<Pty>>,
     streams: Streams,
     plan: Plan,
     command: CommandSpec,
@@ -79,7 +79,7 @@ impl Watched for Held {
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
     process: Weak<Mutex<Process>>,
-    terminal: Option<Weak<OwnedFd>>,
+    terminal: Option<Weak<Pty>>,
 }
 
 impl Control {
@@ -94,7 +94,7 @@ impl Control {
     pub(crate) fn resize(&self, size: WindowSize) {
         if let Some(terminal) = self.terminal.as_ref().and_then(Weak::upgrade) {
             // A terminal that is gone has no size.
-            let _ = os::resize(terminal.as_fd(), size);
+            let _ = terminal.resize(size);
         }
     }
 }
@@ -182,7 +182,7 @@ struct Prepared {
     theirs: Stdio,
     streams: Streams,
     caps: Caps,
-    terminal: Option<Arc<OwnedFd>>,
+    terminal: Option<Arc<Pty>>,
 }
 
 fn prepare(stdin: Stdin, output: OutputMode) -> Result<Prepared, SetupFailure> {
@@ -229,7 +229,7 @@ fn on_terminal(stdin: Stdin, size: WindowSize, caps: Caps) -> Result<Prepared, S
         SetupFailure::new("terminal", error.raw_os_error(), error.to_string())
     };
     let (pty, theirs) = Pty::open(size)?;
-    let ours = pty.into_descriptor();
+    let copy = || pty.as_fd().try_clone_to_owned().map_err(failed);
     let stdin = match stdin {
         // Who types nothing leaves the terminal open: its end would hang the command up.
         Stdin::Null => None,
@@ -240,18 +240,17 @@ fn on_terminal(stdin: Stdin, size: WindowSize, caps: Caps) -> Result<Prepared, S
                 "a command on a terminal reads from it: give it bytes or a queue",
             ));
         }
-        source => Some((ours.try_clone().map_err(failed)?, source)),
+        source => Some((copy()?, source)),
     };
-    let terminal = Arc::new(ours.try_clone().map_err(failed)?);
     Ok(Prepared {
         theirs,
         streams: Streams {
             stdin,
-            terminal: Some(ours),
+            terminal: Some(copy()?),
             ..Streams::default()
         },
         caps,
-        terminal: Some(terminal),
+        terminal: Some(Arc::new(pty)),
     })
 }
 
@@ -286,6 +285,7 @@ impl Running {
             enforcement,
             sandbox: self.sandbox,
             duration: watch.duration,
+            usage: watch.usage,
             notes,
         }
     }

@@ -2,15 +2,6 @@
 //!
 //! Nothing here waits but [`ConfinedSession::open`] and [`ConfinedSession::end`]: whoever watches a process polls its
 //! status descriptor, and asks again when that is readable.
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "launching is built on top of this next"
-    )
-)]
-
 #[cfg(target_os = "linux")]
 mod bare;
 #[cfg(unix)]
@@ -29,7 +20,7 @@ mod tests;
 
 #[cfg(unix)]
 pub(crate) use confined::ConfinedSession;
-pub(crate) use order::{Ended, How, JudgedFile, Order};
+pub(crate) use order::{JudgedFile, Order};
 #[cfg(unix)]
 pub(crate) use process::{Process, bare_enforcement, spawn_bare};
 #[cfg(unix)]

@@ -1,10 +1,9 @@
-//! What is started, and how it ended: the same for every kind of process.
+//! What is started: the same for every kind of process.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use palisade_policy::{Environment, LimitKind};
+use palisade_policy::Environment;
 
 /// A command to start, complete and byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,35 +75,4 @@ pub(crate) struct JudgedFile {
     pub(crate) device: u64,
     /// Its inode number.
     pub(crate) inode: u64,
-}
-
-/// How a process ended, and what it used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ended {
-    /// How.
-    pub(crate) how: How,
-    /// What it used, with the children that it waited for.
-    pub(crate) usage: Usage,
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// By itself, with this code.
-    Code(i32),
-    /// By this signal.
-    Signal(i32),
-    /// Because it, or its session, was over a limit.
-    Limit(LimitKind),
-}
-
-/// What a process used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    /// Processor time of its own code.
-    pub(crate) user: Duration,
-    /// Processor time of the kernel for it.
-    pub(crate) system: Duration,
-    /// The most memory that one process held, in KiB.
-    pub(crate) max_rss_kib: u64,
 }

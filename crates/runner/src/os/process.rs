@@ -8,9 +8,10 @@ use palisade_policy::{Enforcement, Guarantee, Measure};
 use super::bare::BareProcess;
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 use super::confined::ConfinedProcess;
-use super::order::{Ended, Order};
+use super::order::Order;
 use super::stdio::Stdio;
 use crate::outcome::SetupFailure;
+use crate::supervise::Ended;
 
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]

@@ -21,6 +21,7 @@ pub(crate) struct Stdio {
 
 impl Stdio {
     /// The device that swallows everything, three times.
+    #[cfg(test)]
     pub(crate) fn null() -> Result<Self, SetupFailure> {
         Ok(Self {
             stdin: null()?,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use palisade_policy::{Clause, Enforcement, Grant, LimitKind, SandboxType};
 
 use crate::capture::Output;
+use crate::supervise::Usage;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +142,8 @@ pub struct Finished {
     pub sandbox: SandboxType,
     /// How long it ran.
     pub duration: Duration,
+    /// What it used, where that is known.
+    pub usage: Usage,
     /// What is worth knowing besides: what git brought back, what was left in the workspace.
     pub notes: Vec<String>,
 }
@@ -154,6 +157,7 @@ impl Finished {
             enforcement: Enforcement::new(),
             sandbox,
             duration: Duration::ZERO,
+            usage: Usage::default(),
             notes: Vec::new(),
         }
     }

@@ -10,7 +10,8 @@ use palisade_exec_policy::{
     ReviewDecision, SandboxOverride, orchestrator,
 };
 use palisade_policy::{
-    AbsolutePath, CanonicalSandboxPolicy, CommandSpec, ExecExpiration, Grant, SandboxPermissions,
+    AbsolutePath, CanonicalSandboxPolicy, CommandSpec, Environment, ExecExpiration, Grant,
+    SandboxPermissions, SandboxType,
 };
 
 use super::command::Command;
@@ -19,7 +20,7 @@ use super::state::Shared;
 use crate::approve::{ApprovalKey, Prompt, ask};
 use crate::attempt::Attempts;
 use crate::audit::AnswerSource;
-use crate::environment::Markers;
+use crate::environment::{EnvError, Markers};
 use crate::judge::{Case, Judgement, Standing, sandbox_view};
 
 /// How long a command may run if neither it nor the policy says anything.
@@ -145,22 +146,32 @@ fn spec(command: &Command) -> Result<CommandSpec, Error> {
         Some(directory) => root.join(directory),
         None => root.to_owned(),
     };
-    let markers = Markers::for_policy(sandbox.placed.sandbox, &sandbox.placed.policy);
-    let mut environment = sandbox.environment.clone();
-    for (name, value) in &command.env {
-        environment = environment.with_set(name.clone(), value.clone());
-    }
-    let built = environment
-        .build(&sandbox.host.environment, &markers)
+    let placed = &sandbox.placed;
+    let env = environment(command, placed.sandbox, &placed.policy)
         .map_err(|error| Error::Environment(error.to_string()))?;
     let mut spec = CommandSpec::new(command.program.clone())
         .with_args(command.args.iter().cloned())
         .with_cwd(cwd)
-        .with_env(built.env)
+        .with_env(env)
         .with_expiration(command.expiration)
         .with_sandbox_permissions(command.permissions.clone());
     spec.justification = command.justification.clone();
     Ok(spec)
+}
+
+/// The environment of an attempt: what the command says and inherits, and what its sandbox is.
+pub(super) fn environment(
+    command: &Command,
+    sandbox: SandboxType,
+    policy: &CanonicalSandboxPolicy,
+) -> Result<Environment, EnvError> {
+    let shared = &command.shared.sandbox;
+    let mut environment = shared.environment.clone();
+    for (name, value) in &command.env {
+        environment = environment.with_set(name.clone(), value.clone());
+    }
+    let markers = Markers::for_policy(sandbox, policy);
+    Ok(environment.build(&shared.host.environment, &markers)?.env)
 }
 
 fn absolute(path: &Path) -> Result<AbsolutePath, Error> {

@@ -16,14 +16,28 @@ pub(super) struct Grounds {
     /// What the probe started.
     first: Mutex<Option<ConfinedSession>>,
     shared: Mutex<Vec<(CanonicalSandboxPolicy, Arc<ConfinedSession>)>>,
+    watch_aftermath: bool,
 }
 
 impl Grounds {
-    pub(super) const fn new(first: Option<ConfinedSession>) -> Self {
+    pub(super) const fn new(first: Option<ConfinedSession>, watch_aftermath: bool) -> Self {
         Self {
             first: Mutex::new(first),
             shared: Mutex::new(Vec::new()),
+            watch_aftermath,
         }
+    }
+
+    /// What the commands of all shared sandboxes left.
+    pub(super) fn aftermath(&self) -> Vec<String> {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<String> = Vec::new();
+        for line in shared.iter().flat_map(|(_, session)| session.aftermath()) {
+            if !found.contains(&line) {
+                found.push(line);
+            }
+        }
+        found
     }
 
     /// Where a command runs: in a sandbox that the session shares if the policy is the session's own, otherwise in one
@@ -59,6 +73,9 @@ impl Grounds {
             Some(first) => first,
             None => ConfinedSession::open(host, placed)?,
         });
+        if self.watch_aftermath {
+            session.watch_aftermath(host);
+        }
         shared.push((placed.policy.clone(), Arc::clone(&session)));
         Ok(Ground::Shared(session))
     }

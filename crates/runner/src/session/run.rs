@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use palisade_exec_policy::{ApprovalPurpose, GrantScope, ReviewDecision};
 use palisade_policy::{CanonicalSandboxPolicy, Grant};
 
-use super::admit::{Admitted, admit};
+use super::admit::{Admitted, admit, environment};
 use super::command::{Command, LiveOutput};
 use super::error::Error;
 use super::state::Shared;
@@ -60,8 +60,11 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn launch(&self) -> Launch {
-        let mut launch = Launch::new(self.admitted.spec.clone());
+    fn launch(&self, placed: &Placed) -> Result<Launch, SetupFailure> {
+        let mut spec = self.admitted.spec.clone();
+        spec.env = environment(self.command, placed.sandbox, &placed.policy)
+            .map_err(|error| SetupFailure::new("environment", None, error.to_string()))?;
+        let mut launch = Launch::new(spec);
         launch.stdin = match &self.command.stdin {
             Some(bytes) => Stdin::Bytes(bytes.clone()),
             None => Stdin::Null,
@@ -80,7 +83,7 @@ impl Run<'_> {
         launch.wall = self.admitted.wall;
         launch.timing = self.command.shared.options.timing;
         launch.cancel = self.command.cancel.clone();
-        launch
+        Ok(launch)
     }
 }
 
@@ -122,8 +125,12 @@ impl Attempting for Run<'_> {
         Box::pin(async move {
             let shared = &self.command.shared;
             let own = &self.admitted.session_policy;
-            let finished = match ground(shared, placed, own, self.driver).await {
-                Ok(ground) => launch::on(ground, placed, self.launch(), self.driver).await,
+            let ready = match ground(shared, placed, own, self.driver).await {
+                Ok(ground) => self.launch(placed).map(|launch| (ground, launch)),
+                Err(failure) => Err(failure),
+            };
+            let finished = match ready {
+                Ok((ground, launch)) => launch::on(ground, placed, launch, self.driver).await,
                 Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
             };
             match &finished.outcome {

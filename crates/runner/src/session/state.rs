@@ -27,6 +27,9 @@ pub struct SessionOptions {
     pub audit: Option<Arc<dyn AuditSink>>,
     /// How commands are ended.
     pub timing: Timing,
+    /// Whether what commands leave in the workspace that somebody outside may run later is looked for
+    /// ([`Session::aftermath`]). It means two walks through the workspace.
+    pub watch_aftermath: bool,
     /// How long a command waits for another run on this workspace that guards more; `None`: it is refused at once.
     pub wait_for_others: Option<std::time::Duration>,
 }
@@ -53,6 +56,13 @@ impl SessionOptions {
     #[must_use]
     pub fn with_audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
         self.audit = Some(sink);
+        self
+    }
+
+    /// Looks for what commands leave in the workspace.
+    #[must_use]
+    pub const fn watching_aftermath(mut self) -> Self {
+        self.watch_aftermath = true;
         self
     }
 
@@ -128,7 +138,7 @@ impl Session {
                 .grants()
                 .grants_for(sandbox.workspace().path(), now())?;
         }
-        let grounds = Grounds::new(sandbox.take_first());
+        let grounds = Grounds::new(sandbox.take_first(), options.watch_aftermath);
         Ok(Self {
             shared: Arc::new(Shared {
                 sandbox,
@@ -163,6 +173,13 @@ impl Session {
     #[must_use]
     pub fn sandbox(&self) -> &Sandbox {
         &self.shared.sandbox
+    }
+
+    /// What commands made or changed that somebody outside may run later, such as hooks and build files, and what they
+    /// left under a guarded name. Nothing, unless the session was told to look.
+    #[must_use]
+    pub fn aftermath(&self) -> Vec<String> {
+        self.shared.grounds.aftermath()
     }
 
     /// What was granted to all commands since the session began.

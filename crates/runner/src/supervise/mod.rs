@@ -35,9 +35,10 @@ pub(crate) use on_tokio::drive_tokio;
 #[cfg(unix)]
 pub(crate) use watch::Streams;
 pub(crate) use watch::{Cause, Plan, Watch};
+pub use watched::Usage;
 #[cfg(unix)]
 pub(crate) use watched::Watched;
-pub(crate) use watched::{Ended, How, Usage};
+pub(crate) use watched::{Ended, How};
 
 use std::time::Duration;
 

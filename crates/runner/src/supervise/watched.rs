@@ -43,11 +43,12 @@ pub(crate) enum How {
 
 /// What a command used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
+#[non_exhaustive]
+pub struct Usage {
     /// Processor time of its own code.
-    pub(crate) user: Duration,
+    pub user: Duration,
     /// Processor time of the kernel for it.
-    pub(crate) system: Duration,
+    pub system: Duration,
     /// The most memory that one process held, in KiB.
-    pub(crate) max_rss_kib: u64,
+    pub max_rss_kib: u64,
 }

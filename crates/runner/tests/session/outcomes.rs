@@ -147,7 +147,7 @@ fn a_hidden_secret_is_a_denial_and_an_ordinary_failure_is_none() {
     );
     for script in [
         "exit 127",
-        "echo 'permission denied: /etc/hosts' >&2; exit 1",
+        "echo 'test parse_error ... permission denied' >&2; exit 1",
         "ls sandbox",
         "cat no-such-file",
         "nosuchprogram-at-all",

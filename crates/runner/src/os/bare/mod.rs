@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::order::{Ended, Order};
+use super::order::Order;
 use super::stdio::Stdio;
 use super::sys::spawn::spawn;
 use super::sys::wait::{Reap, end_of, signal_group};
 use crate::outcome::SetupFailure;
+use crate::supervise::Ended;
 use mark::Mark;
 use prepare::{Names, prepare};
 

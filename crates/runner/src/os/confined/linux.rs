@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
@@ -16,10 +15,11 @@ use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy, Wor
 use super::notes;
 use crate::host::Host;
 use crate::launch::Placed;
-use crate::os::order::{Ended, How, Order, Usage};
+use crate::os::order::Order;
 use crate::os::process::Process;
 use crate::os::stdio::Stdio;
 use crate::outcome::SetupFailure;
+use crate::supervise::{Ended, How, Usage};
 
 /// A session that is set up, for commands from any thread. Everything in it ends with it.
 #[derive(Debug)]
@@ -50,7 +50,8 @@ impl ConfinedSession {
         if let Some(git) = &host.git {
             helper = helper.with_git(ImportOptions::new(git));
         }
-        let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?);
+        let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
+            .with_home_root(placed.home_root);
         let started = start(&placed.policy, &context, &placed.accepted, &helper)
             .map_err(|error| start_failure(&error))?;
         let Started {
@@ -110,9 +111,9 @@ impl ConfinedSession {
         &self.enforcement
     }
 
-    /// The private temporary directory, where it is not `/tmp`.
-    pub(crate) fn tmpdir(&self) -> Option<&Path> {
-        self.session.tmpdir()
+    /// Whether commands can still be started in it.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.session.is_alive()
     }
 
     /// Brings back what git did so far, and tells what came and what did not. Call it when a command has ended, and

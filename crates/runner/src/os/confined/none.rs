@@ -1,7 +1,6 @@
 //! No sandbox is built in.
 
 use std::convert::Infallible;
-use std::path::Path;
 
 use palisade_policy::{Enforcement, ResolvedPolicy};
 
@@ -38,7 +37,7 @@ impl ConfinedSession {
         match self.0 {}
     }
 
-    pub(crate) fn tmpdir(&self) -> Option<&Path> {
+    pub(crate) fn is_alive(&self) -> bool {
         match self.0 {}
     }
 

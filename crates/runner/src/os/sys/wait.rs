@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::check;
-use crate::os::order::{Ended, How, Usage};
+use crate::supervise::{Ended, How, Usage};
 
 /// Whether the child stays for others to ask about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::support::{Starter, confined, end, env, order, read_all, script, stage, wait_until};
 use crate::os::{
-    How, JudgedFile, Order, Stdio, bare_enforcement, pipe_from_child, pipe_to_child, spawn_bare,
+    JudgedFile, Order, Stdio, bare_enforcement, pipe_from_child, pipe_to_child, spawn_bare,
 };
+use crate::supervise::How;
 use palisade_policy::{Guarantee, Level};
 
 /// Both kinds, for what must hold in each.

@@ -10,7 +10,8 @@ use palisade_policy::{
 };
 
 use super::support::{Starter, confined, end, host, pid_in, placed, script, stage, wait_until};
-use crate::os::{ConfinedSession, How, Stdio};
+use crate::os::{ConfinedSession, Stdio};
+use crate::supervise::How;
 
 #[test]
 fn a_session_confines_and_reports() {

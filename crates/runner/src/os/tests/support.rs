@@ -15,8 +15,9 @@ use tempfile::TempDir;
 
 use crate::host::Host;
 use crate::launch::Placed;
-use crate::os::{ConfinedSession, Ended, Order, Process, Stdio, null, pipe_from_child, spawn_bare};
+use crate::os::{ConfinedSession, Order, Process, Stdio, null, pipe_from_child, spawn_bare};
 use crate::outcome::SetupFailure;
+use crate::supervise::Ended;
 
 /// Far longer than anything takes.
 pub(super) const LONG: Duration = Duration::from_secs(60);

@@ -6,7 +6,8 @@ use std::os::fd::AsFd as _;
 
 use super::support::{Starter, confined, end, order, stage, wait_readable};
 use crate::launch::WindowSize;
-use crate::os::{How, Pty};
+use crate::os::Pty;
+use crate::supervise::How;
 
 struct Screen {
     pty: Pty,

@@ -4,7 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use super::support::{end, lives, pid_in, script, stage, wait_until};
-use crate::os::{How, Stdio, spawn_bare};
+use crate::os::{Stdio, spawn_bare};
+use crate::supervise::How;
 
 #[test]
 fn daemons_end_with_their_command_and_strangers_do_not() {
