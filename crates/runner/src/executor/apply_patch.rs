@@ -9,7 +9,7 @@ use palisade_policy::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::config::ExecutorConfig;
+use super::config::{ExecutorConfig, Foundation};
 use super::error::{ExecError, RunError};
 use crate::host::Host;
 use crate::launch::Placed;
@@ -103,10 +103,12 @@ fn setup(error: &dyn std::fmt::Display) -> RunError {
 pub(super) fn every_path_writable(
     patch: &Patch,
     base: &AbsolutePath,
-    host: &Host,
+    foundation: &Foundation,
     config: &ExecutorConfig,
 ) -> Result<bool, ExecError> {
-    let context = PolicyContext::new(host.facts.clone(), config.sandbox_cwd.clone());
+    let host = &foundation.host;
+    let context = PolicyContext::new(host.facts.clone(), config.sandbox_cwd.clone())
+        .with_home_root(foundation.home_root);
     let policy = host
         .guard_other_home(config.sandbox_policy.clone())
         .resolve(&context)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_exec_policy::WorkingBackend;
-use palisade_policy::{AcceptedLosses, CanonicalSandboxPolicy, WorkspaceRoot};
+use palisade_policy::{AcceptedLosses, CanonicalSandboxPolicy, HomeRoot, WorkspaceRoot};
 
 use crate::host::Host;
 use crate::judge::Judge;
@@ -61,6 +61,8 @@ pub struct Foundation {
     pub backend: Option<WorkingBackend>,
     /// Losses of guarantees that were accepted by name.
     pub accepted: AcceptedLosses,
+    /// Whether the workspace may be the home directory or hold it.
+    pub home_root: HomeRoot,
 }
 
 impl Foundation {
@@ -72,6 +74,7 @@ impl Foundation {
             judge,
             backend,
             accepted: AcceptedLosses::none(),
+            home_root: HomeRoot::Refuse,
         }
     }
 
@@ -79,6 +82,12 @@ impl Foundation {
     #[must_use]
     pub fn accepting(self, accepted: AcceptedLosses) -> Self {
         Self { accepted, ..self }
+    }
+
+    /// With this answer for a workspace that is the home directory or holds it.
+    #[must_use]
+    pub fn with_home_root(self, home_root: HomeRoot) -> Self {
+        Self { home_root, ..self }
     }
 
     /// Whether no command may leave its sandbox, whoever agrees: the floor of the system layer.

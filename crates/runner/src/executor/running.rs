@@ -7,12 +7,12 @@ use palisade_policy::Grant;
 
 use super::context::{ExecCommandContext, ToolDecisionSource};
 use super::error::{ExecError, RunError};
-use super::executor::{Executor, now};
+use super::executing::{Executor, now};
 use super::output::ExecToolCallOutput;
 use super::plan::{Asking, ExecPlan, Planned};
 use super::process::{classify, spawn, with_helper};
 use super::session::{CommandApproval, ExecutorSession};
-use crate::approve::BoxFuture;
+use crate::approve::{BoxFuture, no_on_panic};
 use crate::attempt::{
     self, Attempted, Attempting, Attempts, Notice, Retry, RetryKind, RetryQuestion, Tried,
 };
@@ -46,6 +46,7 @@ pub(super) async fn run(
         plan.approval,
     );
     attempts.accepted = executor.foundation.accepted.clone();
+    attempts.home_root = executor.foundation.home_root;
     attempts.grants = plan.grants.iter().cloned().chain(given).collect();
     attempts.may_leave = plan.may_leave;
     let attempted = attempt::run(&attempts, &mut running)
@@ -164,10 +165,14 @@ impl Running<'_> {
         }
     }
 
-    /// The answer; a question that was dropped is denied.
+    /// The answer; a question that was dropped is denied, and so is one whose asking panicked.
     async fn answer(&self, question: CommandApproval) -> ReviewDecision {
-        let answer = self.session.request_command_approval(question).await;
-        answer.unwrap_or_default()
+        let session = self.session;
+        no_on_panic(|| -> BoxFuture<'_, ReviewDecision> {
+            let answer = session.request_command_approval(question);
+            Box::pin(async move { answer.await.unwrap_or_default() })
+        })
+        .await
     }
 
     /// Keeps the prefix that was offered. Another one was not asked about, so it approves this once.

@@ -217,3 +217,23 @@ async fn without_a_working_sandbox_it_is_asked_and_never_is_refused() {
     assert!(never.is_err());
     assert_eq!(host.asked.lock().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_host_that_panics_while_asking_has_said_no() {
+    let stage = Stage::new();
+    let executor = stage.executor_on(stage.host(), None, "version = 1\n");
+    let host = Scripted {
+        panics: true,
+        ..Scripted::default()
+    };
+    let error = host
+        .run(
+            &executor,
+            stage.script("echo x > made"),
+            AskForApproval::OnFailure,
+        )
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "exec command rejected by user");
+    assert!(!stage.workspace.join("made").exists());
+}

@@ -27,7 +27,7 @@ use tempfile::TempDir;
 /// The helper: where Cargo built it, or where whoever runs the tests as another user put it.
 fn built_helper() -> PathBuf {
     std::env::var_os("PALISADE_TEST_HELPER").map_or_else(
-        || PathBuf::from(env!("CARGO_BIN_EXE_palisade-runner-helper")),
+        || PathBuf::from(env!("CARGO_BIN_EXE_palisade-helper")),
         PathBuf::from,
     )
 }
@@ -52,7 +52,8 @@ impl Stage {
         let root = fs::canonicalize(base.path()).unwrap();
         let stage = Self {
             _base: base,
-            workspace: root.join("workspace"),
+            // The examples of the built-in rules are about a project of this name.
+            workspace: root.join("app"),
             outside: root.join("outside"),
             helper: root.join("helper"),
             home: root.join("home"),
@@ -90,12 +91,9 @@ impl Stage {
     /// The same under a policy file of the system layer.
     pub(crate) fn executor_under(&self, system: &str) -> Option<Executor> {
         let host = self.host();
-        let manager = SandboxManager::look(&host);
+        let manager = SandboxManager::new(&host);
         let Some(backend) = manager.working_backend() else {
-            eprintln!(
-                "skipped: no sandbox works here: {:?}",
-                manager.availability()
-            );
+            skip(&format!("no sandbox works: {:?}", manager.availability()));
             return None;
         };
         Some(self.executor_on(host, Some(backend), system))
@@ -130,10 +128,20 @@ impl Stage {
     }
 }
 
+#[expect(
+    clippy::print_stderr,
+    reason = "whoever reads a test's output wants to know"
+)]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
 /// A host that gives answers one after another; where there is none left, its prompt is dropped.
 #[derive(Default)]
 pub(crate) struct Scripted {
-    answers: Mutex<VecDeque<ReviewDecision>>,
+    pub(crate) answers: Mutex<VecDeque<ReviewDecision>>,
+    /// Whether asking fails in the worst way.
+    pub(crate) panics: bool,
     pub(crate) log: Arc<Mutex<Vec<String>>>,
     pub(crate) asked: Mutex<Vec<CommandApproval>>,
     pub(crate) shell: Option<UserShell>,
@@ -202,6 +210,7 @@ impl ExecutorSession for Scripted {
         let reason = question.reason.clone().unwrap_or_default();
         self.note(format!("ask {:?} {reason}", question.purpose));
         self.asked.lock().unwrap().push(question);
+        assert!(!self.panics, "the prompt is broken");
         Box::pin(async { self.answers.lock().unwrap().pop_front() })
     }
 

@@ -244,12 +244,20 @@ mod by_running {
             match path {
                 Some(path) => UserShell::from_path(path),
                 None => {
-                    eprintln!("skipped: {name} is not installed");
+                    skip(name);
                     None
                 }
             }
         });
         found.collect()
+    }
+
+    #[expect(
+        clippy::print_stderr,
+        reason = "whoever reads a test's output wants to know"
+    )]
+    fn skip(name: &str) {
+        eprintln!("skipped: {name} is not installed");
     }
 
     fn with_profile(shell: UserShell, profile: &Path) -> UserShell {

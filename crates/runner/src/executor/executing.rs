@@ -234,10 +234,10 @@ impl Executor {
         patch: &ApplyPatch,
     ) -> Result<(Planned, Option<Judged>), ExecError> {
         let base = absolute(&draft.prepared.params.cwd)?;
-        let host = &self.foundation.host;
+        let foundation = &self.foundation;
         let changes = patch.read()?;
         let every_path_writable = match &changes {
-            Some(changes) => every_path_writable(changes, &base, host, &draft.config)?,
+            Some(changes) => every_path_writable(changes, &base, foundation, &draft.config)?,
             None => false,
         };
         let subject = Subject::Patch {
@@ -354,5 +354,5 @@ pub(super) fn now() -> Moment {
 }
 
 #[cfg(test)]
-#[path = "executor_tests.rs"]
+#[path = "executing_tests.rs"]
 mod tests;

@@ -600,7 +600,7 @@ mod patches {
         let workspace = WorkspaceRoot::new(root.join("workspace")).unwrap();
         let policy = CanonicalSandboxPolicy::workspace_write([workspace.clone()]);
         let config = ExecutorConfig::new(policy, workspace.clone(), None);
-        let host = Host::new(facts());
+        let foundation = executor(SandboxMode::WorkspaceWrite, true).foundation;
         for (path, expected) in [
             ("file", true),
             ("new/file", true),
@@ -608,7 +608,8 @@ mod patches {
             ("gone", false),
         ] {
             let patch = ApplyPatch::new(diff(path)).read().unwrap().unwrap();
-            let writable = every_path_writable(&patch, workspace.path(), &host, &config).unwrap();
+            let writable =
+                every_path_writable(&patch, workspace.path(), &foundation, &config).unwrap();
             assert_eq!(writable, expected, "{path}");
         }
     }
