@@ -93,7 +93,9 @@ impl SandboxAttempt {
         let default = super::DEFAULT_EXECUTE_TIMEOUT;
         let mut launch = Launch::new(command);
         launch.wall = launch.command.expiration.effective_wall(&limits, default);
-        let finished = crate::launch::run(host, &self.placed(), launch, driver).await;
+        let mut placed = self.placed();
+        placed.policy = host.guard_other_home(placed.policy);
+        let finished = crate::launch::run(host, &placed, launch, driver).await;
         ExecToolCallOutput::of(finished)
     }
 }

@@ -100,9 +100,7 @@ pub async fn launch_env(host: &Host, env: ExecEnv, driver: Driver) -> Finished {
         CanonicalSandboxPolicy::full_access(),
         cwd,
     );
-    let wall = env
-        .timeout_ms
-        .map_or(DEFAULT_EXECUTE_TIMEOUT, Duration::from_millis);
+    let wall = wall(&env);
     let command = palisade_policy::CommandSpec::new(env.program)
         .with_args(env.args)
         .with_cwd(env.cwd)
@@ -112,8 +110,15 @@ pub async fn launch_env(host: &Host, env: ExecEnv, driver: Driver) -> Finished {
     crate::launch::run(host, &placed, launch, driver).await
 }
 
+fn wall(env: &ExecEnv) -> Duration {
+    env.timeout_ms
+        .map_or(DEFAULT_EXECUTE_TIMEOUT, Duration::from_millis)
+}
+
 #[cfg(test)]
 mod tests {
+    use palisade_policy::{Environment, ExecExpiration};
+
     use super::*;
     use crate::outcome::Evidence;
 
@@ -163,6 +168,23 @@ mod tests {
             view,
             output("caf\u{fffd}", "start\n[... 7 bytes omitted ...]\nend", 137)
         );
+    }
+
+    #[test]
+    fn a_command_has_its_own_time_or_300_seconds() {
+        let mut env = ExecEnv::try_from(palisade_policy::ExecEnv {
+            program: "true".into(),
+            args: Vec::new(),
+            cwd: "/srv/app".into(),
+            env: Environment::new(),
+            expiration: ExecExpiration::Timeout(7),
+            sandbox_active: false,
+            sandbox_type: SandboxType::None,
+        })
+        .unwrap();
+        assert_eq!(wall(&env), Duration::from_millis(7));
+        env.timeout_ms = None;
+        assert_eq!(wall(&env), Duration::from_secs(300));
     }
 
     #[test]

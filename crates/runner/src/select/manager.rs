@@ -29,7 +29,8 @@ pub const fn platform_sandbox() -> Result<SandboxType, SandboxTransformError> {
 /// Knows which sandbox works on this host.
 #[derive(Clone, Debug)]
 pub struct SandboxManager {
-    pub(super) facts: HostFacts,
+    /// Only what says which places a policy means.
+    pub(super) host: Host,
     pub(super) accepted: AcceptedLosses,
     availability: Availability,
 }
@@ -38,14 +39,16 @@ impl SandboxManager {
     /// Looks whether the sandbox of this operating system works here.
     #[must_use]
     pub fn new(host: &Host) -> Self {
-        Self::told(host.facts.clone(), look(&host.facts))
+        let mut manager = Self::told(host.facts.clone(), look(&host.facts));
+        manager.host.other_home = host.other_home.clone();
+        manager
     }
 
     /// A manager that is told whether the sandbox of this operating system works.
     #[must_use]
     pub fn told(facts: HostFacts, availability: Availability) -> Self {
         Self {
-            facts,
+            host: Host::new(facts),
             accepted: AcceptedLosses::none(),
             availability,
         }

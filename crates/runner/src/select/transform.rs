@@ -15,7 +15,7 @@ impl SandboxManager {
     /// A command ready to be spawned in this sandbox; with [`SandboxType::None`] it is the command itself.
     ///
     /// On Linux the helper is wrapped around it and keeps no clock: whoever spawns it keeps `expiration`. The policy means
-    /// the home and the temporary directory of this host, whatever the command's own environment says. What the command
+    /// the homes and the temporary directory of this host, whatever the command's own environment says. What the command
     /// asks for beyond the policy is not looked at here.
     ///
     /// # Errors
@@ -112,7 +112,8 @@ impl SandboxManager {
         if !helper.is_file() {
             return Err(SandboxTransformError::MissingSandboxExecutable);
         }
-        let policy = serde_json::to_string(policy).map_err(|error| failed(&error.to_string()))?;
+        let policy = self.host.guard_other_home(policy.clone());
+        let policy = serde_json::to_string(&policy).map_err(|error| failed(&error.to_string()))?;
         // The wrapper's environment is the command's, which must not say what is guarded or where it may write.
         let told = |path: &Option<palisade_policy::AbsolutePath>| {
             path.as_ref()
@@ -125,9 +126,9 @@ impl SandboxManager {
             "--sandbox-policy".into(),
             policy.into(),
             "--host-home".into(),
-            told(&self.facts.home),
+            told(&self.host.facts.home),
             "--host-tmpdir".into(),
-            told(&self.facts.tmpdir),
+            told(&self.host.facts.tmpdir),
         ];
         for guarantee in Guarantee::ALL {
             if self.accepted.contains(guarantee) {

@@ -82,6 +82,40 @@ fn without_a_sandbox_the_same_command_does_all_of_it() {
 }
 
 #[test]
+fn the_home_of_the_user_database_is_guarded_as_well() {
+    let Some(helper) = helper() else { return };
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("other-home/.ssh")).unwrap();
+    std::fs::write(stage.path("other-home/.ssh/id_ed25519"), SECRET).unwrap();
+    let mut host = stage.host();
+    host.other_home = Some(stage.absolute("other-home"));
+    let mut spec = probing(&stage);
+    spec.args.push(stage.path("workspace/out").into());
+    spec.args
+        .push(stage.path("other-home/.ssh/id_ed25519").into());
+    for policy in [
+        CanonicalSandboxPolicy::read_only(),
+        CanonicalSandboxPolicy::workspace_write([stage.workspace()]),
+    ] {
+        let env = SandboxManager::new(&host)
+            .transform(
+                spec.clone(),
+                &policy,
+                SandboxType::LinuxLandlock,
+                &stage.workspace(),
+                Some(helper),
+            )
+            .unwrap();
+        let output = spawn(env);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            stdout.contains("pid ") && !stdout.contains(SECRET),
+            "{stdout}"
+        );
+    }
+}
+
+#[test]
 fn wrapped_words_are_contained_too() {
     let Some(helper) = helper() else { return };
     let stage = Stage::new();

@@ -8,6 +8,7 @@
 
 mod contained;
 mod defaults;
+mod execute;
 mod host;
 mod orchestrator;
 mod real_tool;
