@@ -117,7 +117,10 @@ mod linux {
     fn by_itself() {
         let stage = stage();
         let (code, output, errors) = run(&request(&stage, GOOD).to_bytes().unwrap());
-        assert_eq!((code, output.as_str(), errors.as_str()), (APPLIED, "M file\nA new/file\n", ""));
+        assert_eq!(
+            (code, output.as_str(), errors.as_str()),
+            (APPLIED, "M file\nA new/file\n", "")
+        );
         assert_eq!(content(&stage.app.join("file")), "one\n2\n");
         assert_eq!(content(&stage.app.join("new/file")), "n\n");
     }
@@ -135,8 +138,16 @@ mod linux {
         longer.push(b'\n');
         let unknown = b"{\"palisade_apply_patch\":1,\"more\":true}\n";
         for (input, expected, says) in [
-            (&hook[..], REFUSED, ".git is protected; a grant to write the git directory"),
-            (&misfit, NOT_APPLIED, "hunk 1 (line 3 of the patch) does not fit"),
+            (
+                &hook[..],
+                REFUSED,
+                ".git is protected; a grant to write the git directory",
+            ),
+            (
+                &misfit,
+                NOT_APPLIED,
+                "hunk 1 (line 3 of the patch) does not fit",
+            ),
             (&empty, NOT_APPLIED, "the patch changes nothing"),
             (cut, BAD_REQUEST, "another length"),
             (&longer, BAD_REQUEST, "another length"),
@@ -171,7 +182,9 @@ mod linux {
 
         let stage = stage();
         let policy = CanonicalSandboxPolicy::workspace_write([stage.root.clone()]);
-        let program = std::env::current_exe().unwrap();
+        // The target directory may be in a place that the session has of its own.
+        let program = stage.app.with_file_name("program");
+        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
         let helper = Helper::new(&program);
         let started = start(&policy, &stage.context, &AcceptedLosses::none(), &helper);
         let started = match started {
@@ -180,26 +193,33 @@ mod linux {
         };
         let (input, mut send) = std::io::pipe().unwrap();
         let (mut receive, output) = std::io::pipe().unwrap();
-        let mut stdio = palisade_linux_landlock::Stdio::null().unwrap();
-        stdio.stdin = input.into();
-        stdio.stderr = output.try_clone().unwrap().into();
-        stdio.stdout = output.into();
+        let errors = output.try_clone().unwrap();
+        let stdio = palisade_linux_landlock::Stdio::new(input.into(), output.into(), errors.into());
         let argument: std::ffi::OsString = ARGUMENT.into();
         let command =
             palisade_linux_landlock::Command::new([program.into_os_string(), argument], &stage.app);
-        let child = started.session.spawn(&command, &stdio).unwrap();
+        let mut child = started.session.spawn(&command, &stdio).unwrap();
         drop(stdio);
-        send.write_all(&request(&stage, GOOD).to_bytes().unwrap()).unwrap();
+        send.write_all(&request(&stage, GOOD).to_bytes().unwrap())
+            .unwrap();
         drop(send);
         let mut text = String::new();
         receive.read_to_string(&mut text).unwrap();
         let exit = child.wait().unwrap();
-        assert!(matches!(exit.cause, ExitCause::Exited(0)), "{:?}: {text}", exit.cause);
+        assert!(
+            matches!(exit.cause, ExitCause::Code(0)),
+            "{:?}: {text}",
+            exit.cause
+        );
         assert_eq!(text, "M file\nA new/file\n");
         started.session.end();
         assert_eq!(content(&stage.app.join("file")), "one\n2\n");
         assert_eq!(content(&stage.app.join("new/file")), "n\n");
         let names = std::fs::read_dir(&stage.app).unwrap();
-        assert!(names.flatten().all(|entry| !entry.file_name().to_string_lossy().contains(".tmp")));
+        assert!(
+            names
+                .flatten()
+                .all(|entry| !entry.file_name().to_string_lossy().contains(".tmp"))
+        );
     }
 }

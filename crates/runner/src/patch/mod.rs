@@ -51,6 +51,6 @@ mod name;
 mod parse;
 mod place;
 
-pub use apply::{Applied, AppliedFile, HunkPlace, apply};
+pub use apply::{Applied, AppliedFile, HunkPlace, apply, check};
 pub use error::{Conflict, ConflictProblem, ParseError, ParseProblem, PatchError};
 pub use model::{FileChange, Patch};
