@@ -44,7 +44,7 @@
 mod apply;
 pub mod command;
 mod error;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod faults;
 mod model;
 mod name;
