@@ -103,6 +103,10 @@ impl Directory {
         Ok(false)
     }
 
+    pub(super) fn is_of_processes(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<(File, Found)> {
         self.open_with(name, OpenOptions::new().read(true))
     }

@@ -170,9 +170,9 @@ impl Directory {
     pub(super) fn is_magic(&self, name: &OsStr) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         {
-            use rustix::fs::{PROC_SUPER_MAGIC, ResolveFlags};
+            use rustix::fs::ResolveFlags;
 
-            if rustix::fs::fstatfs(&*self.0)?.f_type != PROC_SUPER_MAGIC {
+            if !self.is_of_processes()? {
                 return Ok(false);
             }
             // What cannot be told here is better left alone: only links that lead to something plain are followed.
@@ -186,6 +186,16 @@ impl Directory {
             let _ = name;
             Ok(false)
         }
+    }
+
+    /// Whether this is a directory of `/proc`.
+    pub(super) fn is_of_processes(&self) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        {
+            Ok(rustix::fs::fstatfs(&*self.0)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok(false)
     }
 
     /// Opens a file for reading; the caller checks what it got.

@@ -29,6 +29,14 @@ pub enum FileError {
         /// The link.
         path: AbsolutePath,
     },
+    /// A file of `/proc`, under a policy that gives commands a `/proc` of their own.
+    #[error(
+        "{path} is a file of /proc, which tells about this process and not about the session: let a command of the session read it"
+    )]
+    ProcessFile {
+        /// What was asked for.
+        path: AbsolutePath,
+    },
     /// Links that lead to links, too often.
     #[error("{path} leads through too many symbolic links")]
     TooManyLinks {

@@ -106,6 +106,7 @@ impl GuardedFiles {
         self.settled(path, || {
             let resolved = self.resolve(path, Last::Keep)?;
             self.judge().one(path, &resolved, Access::Read)?;
+            self.check_not_of_processes(path, &resolved)?;
             let found = resolved.found.as_ref().ok_or_else(|| missing(path))?;
             self.check_place(path, &resolved)?;
             Ok(info(&resolved.path, found))
@@ -206,10 +207,7 @@ impl GuardedFiles {
             source
                 .parent
                 .rename_new(&source.name, &target.parent, &target.name)
-                .map_err(|error| FileError::io("rename", from, error))?;
-            source.parent.sync();
-            target.parent.sync();
-            Ok(())
+                .map_err(|error| FileError::io("rename", from, error))
         })
     }
 
@@ -229,9 +227,32 @@ impl GuardedFiles {
                 FileKind::Directory => resolved.parent.remove_dir(&resolved.name),
                 _ => resolved.parent.remove_file(&resolved.name),
             };
-            removed.map_err(|error| FileError::io("remove", path, error))?;
-            resolved.parent.sync();
-            Ok(())
+            removed.map_err(|error| FileError::io("remove", path, error))
+        })
+    }
+
+    /// Whether the policy permits making, changing and removing a file at a path, without touching anything.
+    /// Directories above it may be missing.
+    ///
+    /// # Errors
+    /// The policy does not permit it, or the way there cannot be looked at.
+    pub fn may_change(&self, path: &AbsolutePath) -> Result<(), FileError> {
+        self.settled(path, || {
+            let resolved = self.resolve_unmade(path)?;
+            self.judge().one(path, &resolved, Access::Write)?;
+            self.judge().one(path, &resolved, Access::Create)
+        })
+    }
+
+    /// Whether the policy permits reading a file at a path, without touching anything. It may be missing.
+    ///
+    /// # Errors
+    /// The policy does not permit it, or the way there cannot be looked at.
+    pub fn may_read(&self, path: &AbsolutePath) -> Result<(), FileError> {
+        self.settled(path, || {
+            let resolved = self.resolve_unmade(path)?;
+            self.judge().one(path, &resolved, Access::Read)?;
+            self.check_not_of_processes(path, &resolved)
         })
     }
 
@@ -270,6 +291,7 @@ impl GuardedFiles {
         resolved: &Resolved,
     ) -> Result<(File, Found), FileError> {
         self.judge().one(path, resolved, Access::Read)?;
+        self.check_not_of_processes(path, resolved)?;
         let found = resolved.found.as_ref().ok_or_else(|| missing(path))?;
         check_regular(path, found)?;
         let (file, opened) = resolved
@@ -376,6 +398,23 @@ impl GuardedFiles {
         file.write_all(content).map_err(failed)?;
         file.sync_all().map_err(failed)?;
         Ok(Written::InPlace)
+    }
+
+    /// A policy with a sandbox means the `/proc` of a session, and this process is in none: what it could read here is
+    /// its own environment and memory.
+    fn check_not_of_processes(
+        &self,
+        path: &AbsolutePath,
+        resolved: &Resolved,
+    ) -> Result<(), FileError> {
+        if !self.policy.canonical().uses_runtime_sandbox() {
+            return Ok(());
+        }
+        let of_processes = resolved.parent.is_of_processes();
+        match of_processes.map_err(|error| FileError::io("look at", path, error))? {
+            true => Err(FileError::ProcessFile { path: path.clone() }),
+            false => Ok(()),
+        }
     }
 
     /// The directory that is held is the one that was judged.

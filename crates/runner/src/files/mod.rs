@@ -47,7 +47,14 @@
 //!   not its directory, the file is written in place, which [`Written`] tells.
 //! - **Private places.** What a session has of its own (its `/tmp`) is not the host's: from here it cannot be reached,
 //!   and the host's is not touched in its place.
+//! - **`/proc`** shows this process, with its environment and memory, where a command would see its own. Under a policy
+//!   with a sandbox it is not read.
 //! - **Special files**, such as pipes and devices, are never opened.
+//!
+//! # What is left
+//!
+//! Between the last check and the change itself, a directory can still be moved, and takes the change along. Whoever
+//! moves it could write there and where it goes; nothing that was outside before is touched.
 
 mod content;
 mod error;

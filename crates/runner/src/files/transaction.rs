@@ -150,31 +150,29 @@ impl GuardedFiles {
     ) -> Result<(), FileError> {
         self.settled(from, || {
             let source = self.resolve(from, Last::Keep)?;
-            let Ok(target) = self.resolve(to, Last::Keep) else {
-                // Its directory is not there yet. Making that is judged when it is made; the move is judged as written.
-                return self.judge_unmade_move(from, &source, to);
-            };
+            let target = self.resolve_unmade(to)?;
             self.judge().rename(from, &source, &target)
         })
     }
 
-    fn judge_unmade_move(
-        &self,
-        from: &AbsolutePath,
-        source: &Resolved,
-        to: &AbsolutePath,
-    ) -> Result<(), FileError> {
-        let (above, names) = self.deepest_existing(to)?;
+    /// A path whose directory may be missing. Making that is judged when it is made; until then the path is judged as
+    /// it would be.
+    pub(super) fn resolve_unmade(&self, path: &AbsolutePath) -> Result<Resolved, FileError> {
+        match self.resolve(path, Last::Keep) {
+            Err(FileError::Missing { .. }) => {}
+            done => return done,
+        }
+        let (above, names) = self.deepest_existing(path)?;
         let below = names.iter().collect::<std::path::PathBuf>();
-        let target = Resolved {
-            path: AbsolutePath::new(above.path.as_path().join(below)).map_err(|_| unstable(to))?,
-            parent: Directory::open(&above.path, self.strength()).map_err(|_| unstable(to))?,
+        Ok(Resolved {
+            path: AbsolutePath::new(above.path.as_path().join(below))
+                .map_err(|_| unstable(path))?,
+            parent: Directory::open(&above.path, self.strength()).map_err(|_| unstable(path))?,
             parent_path: above.path,
             name: OsString::new(),
             found: None,
             links: above.links,
-        };
-        self.judge().rename(from, source, &target)
+        })
     }
 
     /// The deepest directory above a path that exists, links resolved, and the names that are missing below it.

@@ -48,11 +48,15 @@ impl fmt::Display for Applied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for file in &self.files {
             match &file.change {
-                FileChange::Create(path) => write!(f, "A {path}")?,
-                FileChange::Modify(path) => write!(f, "M {path}")?,
-                FileChange::Delete(path) => write!(f, "D {path}")?,
-                FileChange::Rename { from, to } => write!(f, "R {from} -> {to}")?,
-                FileChange::Copy { from, to } => write!(f, "C {from} -> {to}")?,
+                FileChange::Create(path) => write!(f, "A {}", Shown(path))?,
+                FileChange::Modify(path) => write!(f, "M {}", Shown(path))?,
+                FileChange::Delete(path) => write!(f, "D {}", Shown(path))?,
+                FileChange::Rename { from, to } => {
+                    write!(f, "R {} -> {}", Shown(from), Shown(to))?;
+                }
+                FileChange::Copy { from, to } => {
+                    write!(f, "C {} -> {}", Shown(from), Shown(to))?;
+                }
             }
             for (i, hunk) in file.hunks.iter().enumerate() {
                 if hunk.offset != 0 {
@@ -67,6 +71,37 @@ impl fmt::Display for Applied {
         }
         Ok(())
     }
+}
+
+/// A path on one line: a name must not read like another line of the summary.
+struct Shown<'a>(&'a RelativePath);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        match text.contains(char::is_control) {
+            true => write!(f, "{text:?}"),
+            false => f.write_str(&text),
+        }
+    }
+}
+
+/// Whether a policy permits everything that a patch does, without touching anything. Whether it fits is another
+/// question.
+///
+/// # Errors
+/// The first path that the policy refuses, or that cannot be looked at.
+pub fn check(patch: &Patch, files: &GuardedFiles, base: &AbsolutePath) -> Result<(), FileError> {
+    for change in patch.changes() {
+        if let FileChange::Copy { from, .. } = change {
+            files.may_read(&base.join(from))?;
+        }
+        for path in change.result().into_iter().chain(change.removed()) {
+            files.may_change(&base.join(path))?;
+            files.may_read(&base.join(path))?;
+        }
+    }
+    Ok(())
 }
 
 /// Applies a patch to the files below a directory: all of it or nothing.

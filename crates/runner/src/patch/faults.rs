@@ -1,4 +1,5 @@
 //! A fault at each step of applying a patch: the tree is as before, or as the patch says, and nothing else.
+#![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
 use std::io;
@@ -132,10 +133,10 @@ fn a_fault_at_any_step_leaves_all_or_nothing() {
     assert_eq!(count(Step::Commit), 6);
     assert_eq!(count(Step::Forget), 4);
 
-    for fail in 0..steps.len() {
+    for (fail, step) in steps.iter().enumerate() {
         let stage = stage();
         let (result, _) = apply_failing(&stage, &[fail]);
-        if steps[fail] == Step::Forget {
+        if *step == Step::Forget {
             // Everything is done; what could not be removed is said.
             let applied = result.unwrap();
             assert_eq!(applied.leftovers.len(), 1);
@@ -145,7 +146,7 @@ fn a_fault_at_any_step_leaves_all_or_nothing() {
             let error = result.unwrap_err();
             assert!(matches!(error, PatchError::File(_)), "{error}");
             assert!(error.to_string().contains("injected"), "{error}");
-            assert_eq!(below(&stage), before, "step {fail}: {:?}", steps[fail]);
+            assert_eq!(below(&stage), before, "step {fail}: {step:?}");
         }
     }
 }

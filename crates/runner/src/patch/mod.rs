@@ -44,13 +44,13 @@
 mod apply;
 pub mod command;
 mod error;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod faults;
 mod model;
 mod name;
 mod parse;
 mod place;
 
-pub use apply::{Applied, AppliedFile, HunkPlace, apply};
+pub use apply::{Applied, AppliedFile, HunkPlace, apply, check};
 pub use error::{Conflict, ConflictProblem, ParseError, ParseProblem, PatchError};
 pub use model::{FileChange, Patch};

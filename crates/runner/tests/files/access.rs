@@ -285,3 +285,29 @@ fn special_files_large_files_and_directories_are_refused() {
         Err(FileError::Io { .. })
     ));
 }
+
+#[test]
+fn what_proc_says_about_this_process_is_not_read() {
+    let stage = Stage::new();
+    let files = stage.files();
+    for name in [
+        "/proc/self/environ",
+        "/proc/self/status",
+        "/proc/kcore",
+        "/proc/meminfo",
+    ] {
+        let path = abs(std::path::Path::new(name));
+        let read = files.read(&path);
+        assert!(
+            matches!(read, Err(FileError::ProcessFile { .. })),
+            "{read:?}"
+        );
+        assert!(files.metadata(&path).is_err());
+        assert!(files.may_read(&path).is_err());
+    }
+    let magic = files.read(&abs(std::path::Path::new("/proc/self/root/etc/hostname")));
+    assert!(
+        matches!(magic, Err(FileError::MagicLink { .. })),
+        "{magic:?}"
+    );
+}

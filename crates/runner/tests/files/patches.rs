@@ -6,7 +6,9 @@ use std::path::Path;
 
 use palisade_policy::Clause;
 use palisade_runner::files::FileError;
-use palisade_runner::patch::{Applied, ConflictProblem, ParseProblem, Patch, PatchError, apply};
+use palisade_runner::patch::{
+    Applied, ConflictProblem, ParseProblem, Patch, PatchError, apply, check,
+};
 
 use crate::support::{Stage, contents, refused, tree};
 
@@ -203,7 +205,12 @@ new file mode 100644
             "tool copy",
         ],
     );
+    check(&parsed, &stage.files(), &stage.path("")).unwrap();
     let applied = apply_to(&stage, patch).unwrap();
+    assert!(
+        applied.to_string().ends_with("A \"tab\\there\"\n"),
+        "{applied}"
+    );
     assert!(
         applied.to_string().starts_with(
             "R old -> deep/er/new name\nD gone\nD empty\nA made empty\nA script\nM tool\n"
@@ -346,9 +353,12 @@ fn one_path_that_the_policy_refuses_refuses_all() {
         let patch = format!(
             "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1 @@\n-inside\n+changed\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x\n",
         );
+        let parsed = Patch::parse(patch.as_bytes()).unwrap();
+        let checked = refused(check(&parsed, &stage.files(), &stage.path("")));
         match apply_to(&stage, patch.as_bytes()) {
             Err(PatchError::File(error)) => {
                 let refusal = refused::<()>(Err(error));
+                assert_eq!(refusal.clause(), checked.clause());
                 assert!(
                     matches!(
                         refusal.clause(),
