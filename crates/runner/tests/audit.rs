@@ -2,7 +2,6 @@
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     clippy::print_stderr,
     reason = "a test ends where its assumption fails, and says what it skips"
 )]

@@ -301,7 +301,7 @@ fn value_after(text: &[u8], start: usize, end: usize, name: &str) -> Option<Rang
         .count();
     let value = text.get(from..from + length)?;
     // A variable that the shell fills in is no secret; neither is nothing.
-    let real = !value.is_empty() && !(value.starts_with(b"$") && !header);
+    let real = !value.is_empty() && (header || !value.starts_with(b"$"));
     real.then(|| from..from + length)
 }
 

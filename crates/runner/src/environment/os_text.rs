@@ -69,7 +69,7 @@ fn hex(value: &OsStr) -> String {
 #[cfg(unix)]
 fn decode(hex: &str) -> Option<OsString> {
     use std::os::unix::ffi::OsStringExt as _;
-    if !hex.is_ascii() || hex.len() % 2 != 0 {
+    if !hex.is_ascii() || !hex.len().is_multiple_of(2) {
         return None;
     }
     (0..hex.len())

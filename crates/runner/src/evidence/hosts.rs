@@ -128,7 +128,7 @@ fn in_line(line: &str) -> Vec<(HostName, Option<u16>)> {
         };
         let certain = host.address().is_some() || host.is_loopback() || port.is_some();
         let dotted = host.to_string().contains('.');
-        if !(certain || introduced && (dotted || word.contains(['\'', '"']))) {
+        if !(certain || introduced && (dotted || word.starts_with(['\'', '"']))) {
             continue;
         }
         // `a port 80`, and Python's `port=80`.

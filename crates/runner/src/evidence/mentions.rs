@@ -15,6 +15,8 @@ pub(super) struct Mention {
     pub(super) text: String,
     /// Whether the line itself says where it begins and ends.
     quoted: bool,
+    /// Whether it stands where a shell puts the path of a redirection, so that it is one whatever it looks like.
+    redirected: bool,
     /// Whether it is the first word of the line, where programs put their own name.
     leads: bool,
 }
@@ -27,6 +29,7 @@ impl Mention {
             return false;
         }
         match (shaped, self.quoted) {
+            _ if self.redirected => true,
             (true, _) => true,
             // A bare word: any word could be one.
             (false, true) => at.exists || intent != Intent::Unknown,
@@ -44,9 +47,11 @@ pub(super) fn paths(line: &str, refused: &Range<usize>, argv: &[OsString]) -> Ve
         .map(|text| Mention {
             text,
             quoted: true,
+            redirected: false,
             leads: false,
         })
         .collect();
+    found.extend(redirection(&rest, refused));
     found.extend(unquoted(&rest, refused));
     // The program's own name, if it is followed by anything else that could be meant.
     let others = found.iter().any(|mention| !mention.leads);
@@ -143,6 +148,32 @@ fn ends_there(text: &str, at: usize) -> bool {
         .is_none_or(|next| !next.is_alphanumeric())
 }
 
+/// The path of a redirection that a shell could not make: `sh: 1: cannot create x: …`, `bash: line 1: x: …`,
+/// `zsh:1: …: x`.
+fn redirection(line: &str, refused: &Range<usize>) -> Option<Mention> {
+    let before = line.get(..refused.start)?;
+    let path = match before.strip_suffix(": ") {
+        Some(before) if !line.starts_with("zsh:") => {
+            let (head, part) = before.rsplit_once(": ")?;
+            let counted = head.rsplit_once(": line ").is_some_and(|(_, number)| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            });
+            let created = part
+                .strip_prefix("cannot create ")
+                .or(part.strip_prefix("can't create "));
+            created.or_else(|| counted.then_some(part))?
+        }
+        _ if line.starts_with("zsh:") => line.get(refused.end..)?.strip_prefix(": ")?,
+        _ => return None,
+    };
+    looks_usable(path).then(|| Mention {
+        text: path.to_owned(),
+        quoted: false,
+        redirected: true,
+        leads: false,
+    })
+}
+
 /// Words and parts between colons that can be paths.
 fn unquoted(line: &str, refused: &Range<usize>) -> Vec<Mention> {
     let mut found = Vec::new();
@@ -152,6 +183,7 @@ fn unquoted(line: &str, refused: &Range<usize>) -> Vec<Mention> {
             found.push(Mention {
                 text: text.to_owned(),
                 quoted: false,
+                redirected: false,
                 leads,
             });
         }

@@ -9,5 +9,6 @@
 )]
 
 mod live;
+mod rules;
 mod stage;
 mod table;
