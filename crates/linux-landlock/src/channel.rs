@@ -134,6 +134,13 @@ impl Channel {
         let _ = shutdown(&self.0, Shutdown::Write);
     }
 
+    /// Whether nobody holds the other end any more.
+    pub(crate) fn is_finished(&self) -> bool {
+        let mut watched = [PollFd::new(&self.0, PollFlags::empty())];
+        // What cannot be asked is not there either.
+        retry(|| poll(&mut watched, Some(&Timespec::default()))).map_or(true, |ready| ready > 0)
+    }
+
     /// Waits until every process that held the other end is gone; `false` if that takes too long.
     pub(crate) fn wait_for_end(&self, patience: Duration) -> bool {
         let start = Instant::now();

@@ -256,6 +256,12 @@ impl Session {
         Ok(Child::new(connection, id, status, self.limits))
     }
 
+    /// Whether whoever starts its commands is still there.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.connection.channel.is_finished()
+    }
+
     /// The session's view of each git directory of the plan, in the same order: what an import reads from.
     #[must_use]
     pub fn git_views(&self) -> &[OwnedFd] {

@@ -195,7 +195,7 @@ mod tests {
         assert!(panicked.await.unwrap_err().is_panic());
         let shared = store.clone();
         let waiting =
-            tokio::spawn(async move { with_cached_approval(&shared, "key", || pending()).await });
+            tokio::spawn(async move { with_cached_approval(&shared, "key", pending).await });
         tokio::task::yield_now().await;
         waiting.abort();
         assert!(waiting.await.unwrap_err().is_cancelled());

@@ -36,7 +36,7 @@ impl ApprovalsFile {
         let text = self.file.read()?;
         StoredApprovals::parse(&text).map_err(|source| ConfigError::Approvals {
             path: self.path(),
-            source,
+            source: Box::new(source),
         })
     }
 
@@ -52,11 +52,11 @@ impl ApprovalsFile {
             apply(text, edit).map_err(|source| match source {
                 EditError::File(source) => ConfigError::Approvals {
                     path: self.path(),
-                    source,
+                    source: Box::new(source),
                 },
                 source => ConfigError::Edit {
                     path: self.path(),
-                    source,
+                    source: Box::new(source),
                 },
             })
         })

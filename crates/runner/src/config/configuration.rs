@@ -9,7 +9,9 @@ use palisade_exec_policy::language::{
 };
 use palisade_exec_policy::matching::{PlaceFacts, builtin};
 use palisade_exec_policy::{AskForApproval, Rules, RulesError};
-use palisade_policy::{CanonicalSandboxPolicy, GitAccess, Grant, WorkspaceRoot};
+use palisade_policy::{
+    AbsolutePath, CanonicalSandboxPolicy, GitAccess, Grant, HostFacts, Os, WorkspaceRoot,
+};
 
 use super::disk::own_uid;
 use super::error::ConfigError;
@@ -137,7 +139,7 @@ pub fn load(
 
     let project = WorkspaceRoot::from_absolute(root)?;
     let place = PlaceFacts::new(project.path(), &host.facts);
-    let rules = Rules::from_files(reading.files, &reading.context, &place)?;
+    let rules = Rules::from_files(reading.files, &reading.context, &example_place(&place))?;
     let loaded = rules.policy();
     let anchors = Anchors {
         project: &project,
@@ -182,6 +184,20 @@ pub fn load(
     })
 }
 
+/// Where the examples of policies are judged: in a project called `/srv/app`, of somebody who lives in `/home/dev`. A
+/// policy whose examples hold on one machine then loads on every other, whatever projects are called there.
+fn example_place(real: &PlaceFacts) -> PlaceFacts {
+    match (
+        AbsolutePath::new("/srv/app"),
+        AbsolutePath::new("/home/dev"),
+    ) {
+        (Ok(project), Ok(home)) => {
+            PlaceFacts::new(&project, &HostFacts::new(Os::Linux).with_home(home))
+        }
+        _ => real.clone(),
+    }
+}
+
 fn with_grants(
     policy: CanonicalSandboxPolicy,
     grants: &[Grant],
@@ -191,7 +207,7 @@ fn with_grants(
             .with_grant(grant)
             .map_err(|source| ConfigError::Grant {
                 grant: grant.to_string(),
-                source,
+                source: Box::new(source),
             })
     })
 }
@@ -248,6 +264,9 @@ impl Reading {
         // Also while it is not there: a command that could write it could make it.
         self.guarded.push(file.to_owned());
         if let Some(files) = collect(layer, file, access)? {
+            // So could one that could add a file where a pattern looks for files.
+            let added = files.listed.iter().map(|directory| directory.join("new"));
+            self.guarded.extend(added);
             self.guarded
                 .extend(files.files.iter().map(|file| file.path.clone()));
             self.add_layer(layer, files, Trust::Trusted);

@@ -32,14 +32,14 @@ pub enum ConfigError {
     Policy(#[from] PolicyErrors),
     /// A policy that makes no sense on this host.
     #[error("the policy makes no sense on this host: {0}")]
-    Host(PolicyError),
+    Host(#[source] Box<PolicyError>),
     /// An approvals file that nobody understands.
     #[error("{}: {source}; mend it or remove it", .path.display())]
     Approvals {
         /// Which.
         path: PathBuf,
         /// What is wrong with it.
-        source: ApprovalError,
+        source: Box<ApprovalError>,
     },
     /// An approval that cannot be kept.
     #[error("{}: {source}", .path.display())]
@@ -47,7 +47,7 @@ pub enum ConfigError {
         /// The file it was meant for.
         path: PathBuf,
         /// Why not.
-        source: EditError,
+        source: Box<EditError>,
     },
     /// A grant that cannot be kept or used.
     #[error("the grant to {grant} cannot be used: {source}")]
@@ -55,7 +55,7 @@ pub enum ConfigError {
         /// The grant, in words.
         grant: String,
         /// Why not.
-        source: PolicyError,
+        source: Box<PolicyError>,
     },
     /// A time that cannot be used.
     #[error("the time of what is kept: {0}")]

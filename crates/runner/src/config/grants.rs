@@ -131,7 +131,7 @@ impl GrantsFile {
         let tried = CanonicalSandboxPolicy::read_only().with_grant(&grant.grant);
         tried.map_err(|source| ConfigError::Grant {
             grant: grant.grant.to_string(),
-            source,
+            source: Box::new(source),
         })?;
         self.file.update(|text| {
             let mut all = self.parse(text)?;

@@ -156,7 +156,7 @@ mod on_unix {
             });
             if let Err(error) = placed {
                 // Nothing was changed; the half-written file goes, and if it does not, the next attempt removes it.
-                drop(unlinkat(&directory.fd, new.as_str(), AtFlags::empty()));
+                let _ = unlinkat(&directory.fd, new.as_str(), AtFlags::empty());
                 return Err(failed(error));
             }
             fsync(&directory.fd).map_err(errno)
@@ -169,7 +169,7 @@ mod on_unix {
     impl Drop for Lock {
         fn drop(&mut self) {
             // Explicit: a child that was forked meanwhile has the same open file, and closing ours would not unlock it.
-            drop(flock(&self.0, FlockOperation::Unlock));
+            let _ = flock(&self.0, FlockOperation::Unlock);
         }
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct LayerFiles {
     pub(super) files: Vec<LayerFile>,
     /// What each include stands for.
     pub(super) includes: Vec<(IncludeRequest, Vec<String>)>,
+    /// Directories in which patterns were looked for.
+    pub(super) listed: Vec<PathBuf>,
     /// Of names and contents together.
     pub(super) hash: ContentHash,
 }
@@ -53,6 +55,7 @@ pub(super) fn collect(
         texts: BTreeMap::new(),
         order: Vec::new(),
         includes: Vec::new(),
+        listed: Vec::new(),
         errors: Vec::new(),
         bytes: 0,
     };
@@ -72,6 +75,7 @@ struct Collector<'a> {
     texts: BTreeMap<PathBuf, (Vec<u8>, Option<PolicyFile>)>,
     order: Vec<PathBuf>,
     includes: Vec<(IncludeRequest, Vec<String>)>,
+    listed: Vec<PathBuf>,
     errors: Vec<PolicyErrors>,
     bytes: usize,
 }
@@ -128,7 +132,11 @@ impl Collector<'_> {
     }
 
     /// The files that an include names, sorted.
-    fn expand(&self, from: &Path, request: &IncludeRequest) -> Result<Vec<PathBuf>, ConfigError> {
+    fn expand(
+        &mut self,
+        from: &Path,
+        request: &IncludeRequest,
+    ) -> Result<Vec<PathBuf>, ConfigError> {
         let directory = from.parent().unwrap_or(Path::new("/"));
         let whole = normal(&directory.join(&request.pattern));
         if let Access::Beneath(layer) = self.access
@@ -163,7 +171,10 @@ impl Collector<'_> {
             for directory in found {
                 match pattern.literal() {
                     Some(name) => next.push(directory.join(name)),
-                    None => next.extend(matching(&directory, &pattern, last)?),
+                    None => {
+                        next.extend(matching(&directory, &pattern, last)?);
+                        self.listed.push(directory);
+                    }
                 }
             }
             found = next;
@@ -194,6 +205,7 @@ impl Collector<'_> {
         Ok(LayerFiles {
             files,
             includes: self.includes,
+            listed: self.listed,
             hash,
         })
     }

@@ -22,7 +22,9 @@ pub(super) fn check(
     // Whether the home directory may be a root is asked elsewhere. Here it only means that all of it is within reach.
     let context =
         PolicyContext::new(facts.clone(), project.clone()).with_home_root(HomeRoot::Allow);
-    let resolved = policy.resolve(&context).map_err(ConfigError::Host)?;
+    let resolved = policy
+        .resolve(&context)
+        .map_err(|error| ConfigError::Host(Box::new(error)))?;
     for file in files {
         for path in [by_name(&file), real(&file)] {
             let Ok(path) = AbsolutePath::new(&path) else {

@@ -11,6 +11,17 @@ const HTTP: u16 = 80;
 const SSH: u16 = 22;
 const GIT: u16 = 9418;
 
+/// Programs that mean another port than that of the web.
+const PORTS: &[(&str, u16)] = &[
+    ("ssh", SSH),
+    ("scp", SSH),
+    ("sftp", SSH),
+    ("psql", 5432),
+    ("pg_dump", 5432),
+    ("mysql", 3306),
+    ("redis-cli", 6379),
+];
+
 /// How many hosts of a line are considered.
 const MOST: usize = 4;
 
@@ -18,6 +29,7 @@ const MOST: usize = 4;
 const INTRODUCTIONS: &[&str] = &[
     "host",
     "hostname",
+    "name",
     "lookup",
     "resolve",
     "resolving",
@@ -33,14 +45,24 @@ const INTRODUCTIONS: &[&str] = &[
     "eacces",
 ];
 
-/// The hosts that a refusal is about: named in its line, else in the two lines above it, else in the command.
-pub(super) fn named(line: &str, before: &[String], argv: &[OsString]) -> Vec<(HostName, u16)> {
+/// The hosts that a refusal is about: named in its line, else around it, else in the command.
+pub(super) fn named(
+    line: &str,
+    before: &[String],
+    after: Option<&String>,
+    argv: &[OsString],
+) -> Vec<(HostName, u16)> {
     let command: Vec<String> = argv
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let command = command.join(" ");
     let mut hosts = in_line(line);
+    // `socket: Operation not permitted` comes before the line that says where to.
+    if let Some(after) = after.filter(|after| hosts.is_empty() && after.contains("connect to host"))
+    {
+        hosts = in_line(after);
+    }
     for above in before.iter().rev().take(2) {
         if hosts.is_empty() {
             hosts = addressed(above);
@@ -67,10 +89,17 @@ pub(super) fn named(line: &str, before: &[String], argv: &[OsString]) -> Vec<(Ho
 
 /// The port that a program means if nobody says another.
 fn usual_port(line: &str, command: &str) -> u16 {
-    match lower(line).starts_with("ssh:") || command.starts_with("ssh ") {
-        true => SSH,
-        false => HTTPS,
-    }
+    let program = |text: &str| {
+        let first = text.split([' ', ':']).next().unwrap_or_default();
+        let name = first.rsplit('/').next().unwrap_or_default();
+        PORTS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, port)| *port)
+    };
+    program(&lower(line))
+        .or_else(|| program(command))
+        .unwrap_or(HTTPS)
 }
 
 /// Hosts in any form in which a line about a failure names them.
@@ -253,7 +282,7 @@ mod tests {
             ),
         ] {
             let argv: Vec<OsString> = argv.split(' ').map(OsString::from).collect();
-            let found: Vec<_> = named(line, &[], &argv)
+            let found: Vec<_> = named(line, &[], None, &argv)
                 .into_iter()
                 .map(|(host, port)| format!("{host} {port}"))
                 .collect();

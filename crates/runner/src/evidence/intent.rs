@@ -116,8 +116,6 @@ const READERS: &[&str] = &[
     "fd",
     "ls",
     "wc",
-    "sort",
-    "uniq",
     "diff",
     "cmp",
     "stat",

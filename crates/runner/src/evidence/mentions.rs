@@ -119,7 +119,8 @@ fn take_quoted(line: &str) -> (Vec<String>, String) {
             });
         let length = match end {
             Some((end, close)) => {
-                quoted.push(inside.get(..end).unwrap_or_default().to_owned());
+                // French quotes have spaces inside.
+                quoted.push(inside.get(..end).unwrap_or_default().trim().to_owned());
                 let length = character.len_utf8() + end + close;
                 rest.extend(std::iter::repeat_n(' ', length));
                 length

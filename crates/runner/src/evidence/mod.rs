@@ -168,7 +168,7 @@ impl Search<'_> {
             }
         }
         if refused.what == Refusal::Network || refusal::speaks_of_network(line) {
-            for (host, port) in hosts::named(line, before, self.failure.argv) {
+            for (host, port) in hosts::named(line, before, lines.get(at + 1), self.failure.argv) {
                 self.conclude(Access::Connect {
                     host,
                     port,
@@ -202,7 +202,7 @@ impl Search<'_> {
             (Refusal::Network, _) => None,
             // Hidden by a mask only if there is something to hide.
             (Refusal::Missing, _) => read.filter(|_| at.exists),
-            (Refusal::ReadOnly, _) => Some(change).filter(denies),
+            (Refusal::ReadOnly | Refusal::CrossDevice, _) => Some(change).filter(denies),
             (Refusal::Busy, _) => {
                 Some(change).filter(|change| denies(change) && self.guarded(change))
             }

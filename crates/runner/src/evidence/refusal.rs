@@ -7,6 +7,8 @@ use std::ops::Range;
 pub(super) enum Refusal {
     /// EROFS: only changes end like this.
     ReadOnly,
+    /// EXDEV: nothing is moved to or from a place that is mounted read-only.
+    CrossDevice,
     /// EACCES.
     Access,
     /// EPERM.
@@ -116,6 +118,15 @@ const TEXTS: &[(Refusal, &[&str])] = &[
             "operazione non permessa",
             "不允许的操作",
             "операция не позволена",
+        ],
+    ),
+    (
+        Refusal::CrossDevice,
+        &[
+            "invalid cross-device link",
+            "exdev",
+            "os error 18)",
+            "[errno 18]",
         ],
     ),
     (

@@ -34,10 +34,7 @@ impl GuardedFiles {
     /// Files beneath this policy. Where its roots lie behind links, they are looked up now.
     #[must_use]
     pub fn new(policy: ResolvedPolicy) -> Self {
-        Self::with_strength(policy, strongest())
-    }
-
-    pub(super) fn with_strength(policy: ResolvedPolicy, strength: Strength) -> Self {
+        let strength = strongest();
         let anchors = anchors(&policy, strength);
         Self {
             policy,
@@ -51,6 +48,13 @@ impl GuardedFiles {
     #[must_use]
     pub const fn with_limit(mut self, limit: u64) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// As on a system that is not as strong, so that what happens there can be tried here. It is never made stronger.
+    #[must_use]
+    pub fn at_most(mut self, strength: Strength) -> Self {
+        self.strength = self.strength.min(strength);
         self
     }
 

@@ -11,6 +11,7 @@ mod parts;
 #[cfg(unix)]
 mod sys;
 #[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 use std::path::PathBuf;

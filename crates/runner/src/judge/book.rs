@@ -62,8 +62,12 @@ impl RuleBook {
             let file: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, *name, text));
             let mut file = file.map_err(RulesError::Load)?;
             // One id, one rule: what is agreed to twice is agreed to once.
-            file.rules
-                .retain(|rule| !files.iter().flat_map(|file| &file.rules).any(|one| one.id == rule.id));
+            file.rules.retain(|rule| {
+                !files
+                    .iter()
+                    .flat_map(|file| &file.rules)
+                    .any(|one| one.id == rule.id)
+            });
             files.push(file);
         }
         Rules::from_files(files, &self.context, place)

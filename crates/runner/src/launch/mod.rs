@@ -1,5 +1,7 @@
 //! From a host, a place and a command to an outcome.
 
+mod start;
+
 use std::time::Duration;
 
 use palisade_policy::{
@@ -8,8 +10,11 @@ use palisade_policy::{
 
 use crate::capture::{Caps, Chunk};
 use crate::host::Host;
+use crate::os::ConfinedSession;
 use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::{Cancellation, Timing};
+
+pub(crate) use start::{Control, Ground, start};
 
 /// Where an attempt runs.
 #[derive(Clone, Debug)]
@@ -171,7 +176,51 @@ pub enum Driver {
 
 /// Runs a command in a sandbox of its own, or in none, and waits for its end.
 pub async fn run(host: &Host, placed: &Placed, launch: Launch, driver: Driver) -> Finished {
-    let _ = (host, launch, driver);
-    let failure = SetupFailure::new("launch", None, "launching is not built yet");
-    Finished::new(Outcome::SetupFailed(failure), placed.sandbox)
+    match ground(host, placed, driver).await {
+        Ok(ground) => on(ground, placed, launch, driver).await,
+        Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+    }
+}
+
+/// The ground for a command that shares it with no other. Setting a sandbox up takes a few milliseconds, which a runtime's
+/// thread is not kept for.
+async fn ground(host: &Host, placed: &Placed, driver: Driver) -> Result<Ground, SetupFailure> {
+    if placed.sandbox == SandboxType::None {
+        return Ok(Ground::Bare);
+    }
+    let open = {
+        let (host, placed) = (host.clone(), placed.clone());
+        move || ConfinedSession::open(&host, &placed).map(Ground::Own)
+    };
+    off_the_runtime(open, driver).await
+}
+
+/// Does something that blocks where it keeps nobody else waiting.
+pub(crate) async fn off_the_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SetupFailure> + Send + 'static,
+    driver: Driver,
+) -> Result<T, SetupFailure> {
+    match driver {
+        Driver::Blocking => work(),
+        Driver::Tokio => tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+            Err(SetupFailure::new(
+                "starting the sandbox",
+                None,
+                "the thread that sets the sandbox up ended before it was done",
+            ))
+        }),
+    }
+}
+
+/// Runs a command on its ground, and waits for its end.
+pub(crate) async fn on(
+    ground: Ground,
+    placed: &Placed,
+    launch: Launch,
+    driver: Driver,
+) -> Finished {
+    match start(ground, placed.sandbox, launch) {
+        Ok(running) => running.finish(driver).await,
+        Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+    }
 }

@@ -3,9 +3,7 @@
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use palisade_policy::{
-    AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType,
-};
+use palisade_policy::{AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType};
 
 use super::{Driver, Launch, OutputMode, Stdin, WindowSize};
 use crate::capture::{Caps, Captured};
@@ -13,9 +11,7 @@ use crate::evidence::{self, Failure};
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::program;
-use crate::supervise::{
-    Cause, Ended, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
-};
+use crate::supervise::{Cause, Ended, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio};
 
 /// What a command stands on while it runs.
 #[derive(Debug)]
@@ -121,14 +117,13 @@ pub(crate) fn start(
     let command = launch.command;
     let order = order(&command, ground.confined(), terminal.is_some());
     let process = match ground.confined() {
-        Some(session) => session.spawn(&order, &theirs)?,
-        None => os::spawn_bare(&order, &theirs)?,
+        Some(session) => session.spawn(&order, theirs)?,
+        None => os::spawn_bare(&order, theirs)?,
     };
     let status = process.status().try_clone_to_owned();
     let process = Held {
-        status: status.map_err(|error| {
-            SetupFailure::new("watch", error.raw_os_error(), error.to_string())
-        })?,
+        status: status
+            .map_err(|error| SetupFailure::new("watch", error.raw_os_error(), error.to_string()))?,
         process: Arc::new(Mutex::new(process)),
     };
     Ok(Running {
@@ -157,15 +152,18 @@ fn order(command: &CommandSpec, session: Option<&ConfinedSession>, terminal: boo
         order = order.with_terminal();
     }
     let path = command.env.get(std::ffi::OsStr::new("PATH"));
-    let found = program::resolve(&command.program, path.map(|path| path.as_os_str()), &command.cwd);
+    let found = program::resolve(
+        &command.program,
+        path.map(|path| path.as_os_str()),
+        &command.cwd,
+    );
     match found {
-        Ok(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => {
-            order.with_program(JudgedFile {
+        Ok(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => order
+            .with_program(JudgedFile {
                 path: judged.path,
                 device: judged.dev,
                 inode: judged.ino,
-            })
-        }
+            }),
         // Whoever starts it looks again, where it is, and says what is missing.
         Ok(_) | Err(_) => order,
     }
@@ -227,8 +225,9 @@ fn prepare(stdin: Stdin, output: OutputMode) -> Result<Prepared, SetupFailure> {
 }
 
 fn on_terminal(stdin: Stdin, size: WindowSize, caps: Caps) -> Result<Prepared, SetupFailure> {
-    let failed =
-        |error: std::io::Error| SetupFailure::new("terminal", error.raw_os_error(), error.to_string());
+    let failed = |error: std::io::Error| {
+        SetupFailure::new("terminal", error.raw_os_error(), error.to_string())
+    };
     let (pty, theirs) = Pty::open(size)?;
     let ours = pty.into_descriptor();
     let stdin = match stdin {
@@ -348,7 +347,7 @@ fn judged(watch: &Watch, session: &ConfinedSession, command: &CommandSpec) -> Ou
 /// The end of what was kept: that is where programs say why they failed.
 fn end(captured: &Captured) -> Vec<u8> {
     match captured.omitted {
-        0 => captured.bytes(),
+        0 => captured.bytes().into_owned(),
         _ => captured.tail.clone(),
     }
 }

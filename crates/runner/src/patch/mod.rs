@@ -44,6 +44,8 @@
 mod apply;
 pub mod command;
 mod error;
+#[cfg(all(test, target_os = "linux"))]
+mod faults;
 mod model;
 mod name;
 mod parse;

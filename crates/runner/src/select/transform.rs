@@ -144,7 +144,8 @@ fn failed(why: &str) -> SandboxTransformError {
     SandboxTransformError::CreationFailed(why.to_owned())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use palisade_policy::{AbsolutePath, Availability, Environment, ExecExpiration, HostFacts, Os};
 

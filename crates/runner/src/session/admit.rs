@@ -10,7 +10,7 @@ use palisade_exec_policy::{
     ReviewDecision, SandboxOverride, orchestrator,
 };
 use palisade_policy::{
-    AbsolutePath, CanonicalSandboxPolicy, CommandSpec, ExecExpiration, Grant, NetworkScope, SandboxPermissions,
+    AbsolutePath, CanonicalSandboxPolicy, CommandSpec, ExecExpiration, Grant, SandboxPermissions,
 };
 
 use super::command::Command;
@@ -18,6 +18,7 @@ use super::error::Error;
 use super::state::Shared;
 use crate::approve::{ApprovalKey, Prompt, ask};
 use crate::attempt::Attempts;
+use crate::audit::AnswerSource;
 use crate::environment::Markers;
 use crate::judge::{Case, Judgement, Standing, sandbox_view};
 
@@ -31,6 +32,7 @@ pub(super) struct Admitted {
     pub(super) spec: CommandSpec,
     pub(super) judgement: Judgement,
     pub(super) answer: Option<ReviewDecision>,
+    pub(super) answered_by: AnswerSource,
     /// The policy of the session, with what was granted to all of its commands.
     pub(super) session_policy: CanonicalSandboxPolicy,
     pub(super) attempts: Attempts,
@@ -96,7 +98,7 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
     }
     let session_policy = policy.clone();
     let key = ApprovalKey::new(ApprovalPurpose::Run, argv, &spec.cwd, &policy);
-    let answer = answer(command, &call_id, &spec, &judgement, &key).await?;
+    let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, &key).await?;
     let decision = orchestrator(&Placement {
         requirement: &judgement.requirement,
         answer: answer.as_ref(),
@@ -127,6 +129,7 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
         spec,
         judgement,
         answer,
+        answered_by,
         session_policy,
         attempts,
     };
@@ -142,10 +145,7 @@ fn spec(command: &Command) -> Result<CommandSpec, Error> {
         Some(directory) => root.join(directory),
         None => root.to_owned(),
     };
-    let markers = Markers {
-        sandbox: sandbox.placed.sandbox,
-        network_disabled: sandbox.placed.policy.network() == NetworkScope::Off,
-    };
+    let markers = Markers::for_policy(sandbox.placed.sandbox, &sandbox.placed.policy);
     let mut environment = sandbox.environment.clone();
     for (name, value) in &command.env {
         environment = environment.with_set(name.clone(), value.clone());
@@ -179,9 +179,9 @@ async fn answer(
     spec: &CommandSpec,
     judgement: &Judgement,
     key: &ApprovalKey,
-) -> Result<Option<ReviewDecision>, Error> {
+) -> Result<(Option<ReviewDecision>, AnswerSource), Error> {
     let (reason, purpose) = match &judgement.requirement {
-        ExecApprovalRequirement::Skip { .. } => return Ok(None),
+        ExecApprovalRequirement::Skip { .. } => return Ok((None, AnswerSource::Config)),
         ExecApprovalRequirement::Forbidden { reason } => {
             return Err(Refusal::Forbidden {
                 reason: reason.clone(),
@@ -199,17 +199,23 @@ async fn answer(
     }
     let key = key.clone().with_purpose(purpose);
     if shared.approved.contains(&key) {
-        return Ok(Some(ReviewDecision::Approved));
+        return Ok((Some(ReviewDecision::Approved), AnswerSource::Config));
     }
     let mut prompt = Prompt::new(call_id, key.argv.iter().cloned(), &spec.cwd)
         .with_purpose(purpose)
         .with_categories(judgement.categories.iter().copied())
-        .with_proposed_amendment(judgement.offer.as_ref().map(|offer| offer.amendment.clone()))
+        .with_proposed_amendment(
+            judgement
+                .offer
+                .as_ref()
+                .map(|offer| offer.amendment.clone()),
+        )
         .with_justification(spec.justification.as_deref());
     if let Some(reason) = reason {
         prompt = prompt.with_reason(reason);
     }
-    Ok(Some(ask(shared.prompter.as_ref(), &prompt).await))
+    let answer = ask(shared.prompter.as_ref(), &prompt).await;
+    Ok((Some(answer), AnswerSource::User))
 }
 
 /// What the command is granted from the start: by its rules, by what it asked for and got, by the answer.

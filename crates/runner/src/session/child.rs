@@ -47,7 +47,7 @@ impl Child {
             // What is to be read first is in the queue first.
             let _ = to_child.try_send(bytes);
         }
-        let running = launch::start(&shared.sandbox.host, ground, &placed, launch)?;
+        let running = launch::start(ground, placed.sandbox, launch)?;
         let control = running.control();
         let task = tokio::spawn(async move {
             let finished = running.finish(Driver::Tokio).await;

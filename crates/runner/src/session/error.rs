@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use palisade_exec_policy::{Refusal, RulesError};
-use palisade_policy::PolicyError;
+use palisade_policy::{PolicyError, SandboxTransformError};
 
 use crate::config::ConfigError;
 use crate::outcome::SetupFailure;
@@ -37,6 +37,9 @@ pub enum Error {
     /// The sandbox cannot be set up as asked.
     #[error("{0}")]
     Sandbox(#[from] SetupFailure),
+    /// No sandbox is known for this system.
+    #[error("{0}")]
+    Unavailable(#[from] SandboxTransformError),
     /// The rules forbid it, or a person refused. The text is for the model.
     #[error("{0}")]
     Refused(#[from] Refusal),

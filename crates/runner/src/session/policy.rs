@@ -187,7 +187,10 @@ impl Policy {
         })
     }
 
-    fn adjusted(&self, mut policy: CanonicalSandboxPolicy) -> Result<CanonicalSandboxPolicy, Error> {
+    fn adjusted(
+        &self,
+        mut policy: CanonicalSandboxPolicy,
+    ) -> Result<CanonicalSandboxPolicy, Error> {
         let absolute = |path: &Path| {
             // A path that does not exist yet is taken as it is written; links in what exists are resolved.
             let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -199,7 +202,9 @@ impl Policy {
         for directory in &self.writable {
             policy = policy.with_grant(&Grant::Write(absolute(directory)?))?;
         }
-        let rules = policy.rules().map(|(rules, local)| (rules.clone(), local.clone()));
+        let rules = policy
+            .rules()
+            .map(|(rules, local)| (rules.clone(), local.clone()));
         if let Some((rules, local)) = rules {
             let mut denied: Vec<PathSpec> = rules.deny_read.clone();
             for path in &self.deny_read {

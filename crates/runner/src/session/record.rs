@@ -9,7 +9,7 @@ use palisade_policy::Grant;
 use super::admit::{Admitted, now};
 use super::state::Shared;
 use crate::attempt::{Attempted, Retry};
-use crate::audit::{AnswerSource, AuditRecord, DecisionWord, Timestamp};
+use crate::audit::{AuditRecord, DecisionWord, Timestamp};
 use crate::config::StoredGrant;
 use crate::judge::Offer;
 use crate::outcome::Finished;
@@ -105,7 +105,9 @@ impl Shared {
     fn begin(&self, admitted: &Admitted) -> AuditRecord {
         let millis = SystemTime::now()
             .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
+            .map_or(0, |since| {
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            });
         let word = match &admitted.judgement.requirement {
             ExecApprovalRequirement::Skip { .. } => DecisionWord::Allow,
             ExecApprovalRequirement::NeedsApproval { .. } => DecisionWord::Ask,
@@ -133,6 +135,3 @@ pub(super) const fn word_of(answer: &ReviewDecision) -> &'static str {
         ReviewDecision::ApprovedWithGrant { .. } => "approved-with-grant",
     }
 }
-
-/// Who gave an answer.
-pub(super) type AnsweredBy = AnswerSource;

@@ -10,9 +10,7 @@ use super::command::{Command, LiveOutput};
 use super::error::Error;
 use super::state::Shared;
 use crate::approve::{BoxFuture, Prompt, ask};
-use crate::attempt::{
-    self, Attempted, Attempting, Notice, Retry, RetryKind, RetryQuestion, Tried,
-};
+use crate::attempt::{self, Attempted, Attempting, Notice, Retry, RetryKind, RetryQuestion, Tried};
 use crate::launch::{self, Driver, Ground, Launch, Live, OutputMode, Placed, Stdin};
 use crate::outcome::{Finished, Outcome, SetupFailure};
 
@@ -30,7 +28,7 @@ pub(super) async fn to_the_end(command: Command, driver: Driver) -> Result<Finis
         let key = admitted.key(ApprovalPurpose::RunUnsandboxed);
         shared.approved.insert(key);
     }
-    shared.record(&admitted, Some(&attempted));
+    shared.record(&admitted, &attempted);
     Ok(finished(attempted))
 }
 
@@ -96,7 +94,7 @@ pub(super) fn output_mode(command: &Command) -> OutputMode {
     }
 }
 
-/// The sandbox for an attempt. Setting one up takes a few milliseconds, which a runtime's thread is not kept for.
+/// The sandbox for an attempt.
 pub(super) async fn ground(
     shared: &Arc<Shared>,
     placed: &Placed,
@@ -114,16 +112,7 @@ pub(super) async fn ground(
                 .ground(&sandbox.host, &placed, &session_policy, base)
         }
     };
-    match driver {
-        Driver::Blocking => find(),
-        Driver::Tokio => tokio::task::spawn_blocking(find).await.unwrap_or_else(|_| {
-            Err(SetupFailure::new(
-                "session",
-                None,
-                "the sandbox could not be set up: its thread ended",
-            ))
-        }),
-    }
+    launch::off_the_runtime(find, driver).await
 }
 
 impl Attempting for Run<'_> {
@@ -132,10 +121,9 @@ impl Attempting for Run<'_> {
     fn attempt<'a>(&'a mut self, placed: &'a Placed) -> BoxFuture<'a, Tried<Finished>> {
         Box::pin(async move {
             let shared = &self.command.shared;
-            let host = Arc::clone(&shared.sandbox.host);
             let own = &self.admitted.session_policy;
             let finished = match ground(shared, placed, own, self.driver).await {
-                Ok(ground) => launch::on(&host, ground, placed, self.launch(), self.driver).await,
+                Ok(ground) => launch::on(ground, placed, self.launch(), self.driver).await,
                 Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
             };
             match &finished.outcome {

@@ -124,7 +124,9 @@ impl Session {
             let facts = &sandbox.host.facts;
             state.check_out_of_reach(sandbox.policy(), sandbox.workspace(), facts)?;
             judge.set_stored(state.approvals().read()?);
-            granted = state.grants().grants_for(sandbox.workspace().path(), now())?;
+            granted = state
+                .grants()
+                .grants_for(sandbox.workspace().path(), now())?;
         }
         let grounds = Grounds::new(sandbox.take_first());
         Ok(Self {

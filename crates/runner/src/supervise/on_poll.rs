@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::doorbell::Doorbell;
-use super::pump::{Direction, Parts, Port, Pump, Step};
+use super::pump::{Direction, Guard, Parts, Port, Pump, Step};
 use super::{Plan, Streams, Watch, Watched};
 use crate::launch::{Live, Stdin};
 
@@ -58,6 +58,7 @@ pub(crate) fn drive_blocking<W: Watched>(
     streams: Streams,
     mut plan: Plan,
 ) -> Watch {
+    let process = Guard::new(process);
     let started = Instant::now();
     let clock = || started.elapsed();
     let cancel = std::mem::take(&mut plan.cancel);

@@ -12,7 +12,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::pump::{Direction, Parts, Port, Pump, Step};
+use super::pump::{Direction, Guard, Parts, Port, Pump, Step};
 use super::{Plan, Streams, Watch, Watched, sys};
 use crate::outcome::SetupFailure;
 
@@ -66,20 +66,24 @@ impl Port for Registered {
     }
 }
 
-/// Watches a process until its run is over. A future that is dropped before kills it, with everything it started.
+/// Watches a process until its run is over. A future that is dropped before kills it, with everything it started, even
+/// if it was never polled.
 ///
 /// It needs a tokio runtime with I/O and time; without a runtime the process is killed, and the failure says so.
-pub(crate) async fn drive_tokio<W: Watched>(
+pub(crate) fn drive_tokio<W: Watched>(
     process: &mut W,
     streams: Streams,
-    mut plan: Plan,
-) -> Watch {
+    plan: Plan,
+) -> impl Future<Output = Watch> {
+    drive(Guard::new(process), streams, plan)
+}
+
+async fn drive<W: Watched>(process: Guard<'_, W>, streams: Streams, mut plan: Plan) -> Watch {
     let started = Instant::now();
     let clock = || started.elapsed();
     let cancel = std::mem::take(&mut plan.cancel);
     let listener = Some(cancel.listen()).filter(|listener| !listener.is_alone());
     if tokio::runtime::Handle::try_current().is_err() {
-        process.kill_tree();
         return Watch::failed(SetupFailure::new(
             "watch",
             None,

@@ -61,16 +61,25 @@ const ROUNDS: usize = 16;
 const FLOOD: u64 = 1024 * 1024;
 
 /// The size of a flood's pipe.
-const FLOOD_PIPE: usize = 1024 * 1024;
+const FLOOD_PIPE: usize = 256 * 1024;
 
-/// The most that is read of each stream when waiting is over: what a pipe can hold, and no more, since somebody may
-/// still write.
-const LEFTOVER: usize = FLOOD_PIPE;
+/// The most that is read of each stream when waiting is over: what the largest pipe can hold that a command can make,
+/// and no more, since somebody may still write.
+const LEFTOVER: usize = 1024 * 1024;
 
 /// A process that is killed with everything it started, unless its end is known.
-struct Guard<'a, W: Watched> {
+pub(super) struct Guard<'a, W: Watched> {
     process: &'a mut W,
     armed: bool,
+}
+
+impl<'a, W: Watched> Guard<'a, W> {
+    pub(super) const fn new(process: &'a mut W) -> Self {
+        Self {
+            process,
+            armed: true,
+        }
+    }
 }
 
 impl<W: Watched> Drop for Guard<'_, W> {
@@ -119,16 +128,11 @@ pub(super) struct Parts {
 impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     /// A process that has just started. If a descriptor cannot be waited for, it is killed.
     pub(super) fn new(
-        process: &'a mut W,
+        process: Guard<'a, W>,
         cancel: Option<Listener<'a>>,
         parts: Parts,
         port: impl Fn(OwnedFd, Direction) -> std::io::Result<P>,
     ) -> Result<Self, SetupFailure> {
-        // From here on, whatever fails ends the process.
-        let process = Guard {
-            process,
-            armed: true,
-        };
         let open = |descriptor: OwnedFd, direction| {
             rustix::io::ioctl_fionbio(&descriptor, true)
                 .map_err(std::io::Error::from)

@@ -237,6 +237,7 @@ with_both! {
         it_obeys_and_leaves_somebody_behind
         somebody_cancels
         a_flood_starves_nobody
+        waiting_is_not_working
     ;
     bytes:
         it_reads_ten_megabytes

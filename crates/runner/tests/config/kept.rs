@@ -159,7 +159,7 @@ fn grants_hold_for_their_project_until_they_expire() {
     assert_eq!(at(0), [read.grant.clone(), host.clone()]);
     assert_eq!(
         at(1),
-        [read.grant.clone()],
+        std::slice::from_ref(&read.grant),
         "it is over at that very second"
     );
     let configuration = stage.load().unwrap();
@@ -204,10 +204,10 @@ fn a_grant_that_is_kept_does_not_go_below_the_floor() {
         let grant = StoredGrant::new(stage.root(), grant.clone(), now());
         stage.state().grants().keep(&grant).unwrap();
     }
-    stage.system("[floor]\nno_network = true\n");
+    stage.system("[floor]\nno-network = true\n");
     let configuration = stage.load().unwrap();
-    assert_eq!(configuration.grants, [write.clone()]);
-    assert_eq!(configuration.ignored_grants, [host.clone()]);
+    assert_eq!(configuration.grants, std::slice::from_ref(&write));
+    assert_eq!(configuration.ignored_grants, std::slice::from_ref(&host));
     assert!(!matches!(
         configuration.policy.network(),
         NetworkScope::Only(_)

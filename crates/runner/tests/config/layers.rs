@@ -38,7 +38,7 @@ fn without_files_there_are_the_built_in_rules() {
 fn each_layer_has_its_say() {
     let stage = Stage::new();
     let system = stage.system(&format!(
-        "[floor]\nno_network = true\n{}",
+        "[floor]\nno-network = true\n{}",
         rule("s", "\"one\"", "forbid")
     ));
     let user = stage.user(&format!(
@@ -317,6 +317,11 @@ fn what_decides_about_commands_is_out_of_their_reach() {
     fs::remove_file(&user).unwrap();
     symlink(real, &user).unwrap();
     assert_eq!(refused(&text("other")), Some(user.clone()));
+    fs::remove_file(user).unwrap();
+    // So is a directory in which a pattern looks for files, also while it is empty.
+    fs::create_dir(stage.at("project/team")).unwrap();
+    let user = stage.user(&format!("include = [{}]\n", text("project/team/*.toml")));
+    assert_eq!(refused(&text("other")), Some(stage.at("project/team/new")));
     fs::remove_file(user).unwrap();
     // A grant opens no more than a policy may.
     let grant =

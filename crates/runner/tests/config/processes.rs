@@ -27,7 +27,7 @@ fn store(directory: &Path, number: &str, count: usize) {
     let approvals = State::new(directory).approvals();
     for index in 0..count {
         let tool = format!("tool-{number}-{index}");
-        let amendment = ExecPolicyAmendment::new([tool.as_str(), "run"]).unwrap();
+        let amendment = ExecPolicyAmendment::new([tool.as_str(), "lint"]).unwrap();
         let keep = Keep::everywhere(now());
         let edit = edit_for(&amendment, AmendmentSource::Unmatched, &keep).unwrap();
         assert!(approvals.store(&edit).unwrap());
@@ -65,6 +65,7 @@ fn a_process_that_is_killed_leaves_a_whole_file_and_no_lock() {
         // Somewhere within its edits: from when the first of them is there, a little later in each round.
         let begin = Instant::now();
         while approvals.read().unwrap().len() == before {
+            assert!(child.try_wait().unwrap().is_none(), "it failed");
             assert!(
                 begin.elapsed() < Duration::from_secs(60),
                 "it stores nothing"

@@ -2,9 +2,7 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::print_stderr,
-    clippy::indexing_slicing,
     reason = "a test ends where its assumption fails, and says why it was skipped"
 )]
 

@@ -146,7 +146,7 @@ async fn an_amendment_that_was_not_offered_or_cannot_be_kept_approves_once_and_s
         (None, true),
         (Some(&["cargo"]), false),
     ] {
-        let mut host = FakeHost::told(true, &[answer.clone()]);
+        let mut host = FakeHost::told(true, std::slice::from_ref(&answer));
         Arc::get_mut(&mut host).unwrap().keeps = keeps;
         let mut tool = Scripted::new(false);
         tool.requirement = needs(ApprovalPurpose::Run, offered);

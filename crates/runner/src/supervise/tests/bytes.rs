@@ -1,5 +1,9 @@
 //! What goes in and what comes out.
 
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use super::super::pump::{Guard, Parts, Port, Pump};
 use super::*;
 
 pub(super) fn it_reads_ten_megabytes(with: With) {
@@ -299,4 +303,90 @@ pub(super) fn a_stream_keeps_its_order_to_the_end(with: With) {
             assert_eq!(captured.len(), all.len());
         }
     }
+}
+
+/// A port where somebody looks on takes a chunk at the third look at its descriptor.
+struct Interrupted {
+    descriptor: OwnedFd,
+    looks: Mutex<usize>,
+    queue: Arc<Mutex<mpsc::Receiver<Chunk>>>,
+    taken: Arc<Mutex<Vec<Chunk>>>,
+}
+
+impl Port for Interrupted {
+    fn poll_io<R>(
+        &mut self,
+        _: &mut Context<'_>,
+        _: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<R>,
+    ) -> Poll<rustix::io::Result<R>> {
+        Poll::Pending
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        let mut looks = self.looks.lock().unwrap();
+        *looks += 1;
+        if *looks == 3 {
+            let chunk = self.queue.lock().unwrap().try_recv().unwrap();
+            self.taken.lock().unwrap().push(chunk);
+        }
+        self.descriptor.as_fd()
+    }
+}
+
+#[test]
+fn room_in_the_middle_of_the_rest_changes_no_order() {
+    const BLOCK: usize = 64 * 1024;
+    let (mut process, _) = Bare::start(Command::new("sleep").arg("60"), None);
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    rustix::pipe::fcntl_setpipe_size(&writer, 4 * BLOCK).unwrap();
+    for byte in *b"123" {
+        let wrote = rustix::io::write(&writer, &vec![byte; BLOCK]);
+        assert_eq!(wrote, Ok(BLOCK));
+    }
+    let (sender, receiver) = mpsc::channel(1);
+    let first = Chunk::new(Stream::Stdout, b"0".to_vec());
+    sender.try_send(first).unwrap();
+    let queue = Arc::new(Mutex::new(receiver));
+    let taken = Arc::new(Mutex::new(Vec::new()));
+    let streams = Streams {
+        stdout: Some(reader),
+        ..Streams::default()
+    };
+    let plan = Plan {
+        live: Live::Queue(sender),
+        ..Plan::default()
+    };
+    let port = |descriptor, _| {
+        Ok(Interrupted {
+            descriptor,
+            looks: Mutex::new(0),
+            queue: queue.clone(),
+            taken: taken.clone(),
+        })
+    };
+    let pump = Pump::new(
+        Guard::new(&mut process),
+        None,
+        Parts { plan, streams },
+        port,
+    )
+    .unwrap();
+    let (watch, mut backlog) = pump.finish(Duration::ZERO);
+    assert_eq!(watch.output.stdout.total(), 3 * BLOCK as u64);
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..4 {
+        let _ = backlog.step(&mut cx, Duration::ZERO);
+        taken
+            .lock()
+            .unwrap()
+            .extend(queue.lock().unwrap().try_recv());
+    }
+    let order: Vec<u8> = taken
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|chunk| chunk.bytes[0])
+        .collect();
+    assert_eq!(order, b"0123");
+    drop(writer);
 }

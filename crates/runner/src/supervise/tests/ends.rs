@@ -168,6 +168,38 @@ pub(super) fn a_flood_starves_nobody(with: With) {
     assert!(watch.duration < ms(10_000), "{:?}", watch.duration);
 }
 
+/// Time that this thread has had on a processor.
+fn busy() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
+}
+
+pub(super) fn waiting_is_not_working(with: With) {
+    let Some(before) = busy() else {
+        let why = "skipped: this kernel does not count the time of threads";
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{why}\n"));
+        return;
+    };
+    // The command hung up on its input while the queue is still open, and on its output while a chunk waits for who
+    // looks on: both descriptors are ready for ever, and nobody wants them.
+    let (input, source) = mpsc::channel::<Vec<u8>>(1);
+    let (live, output) = mpsc::channel(1);
+    let plan = Plan {
+        live: Live::Queue(live),
+        timing: Timing::default().with_drain(ms(1000)),
+        ..patient()
+    };
+    let script = "exec <&-; echo a; sleep 0.1; echo b; exec >&-; sleep 1";
+    let watch = with.feed(script, Some(Stdin::Queue(source)), plan);
+    assert_eq!(watch.cause, Cause::Exited(0));
+    assert_eq!(watch.output.stdout.text(), "a\nb\n");
+    assert!(watch.duration >= ms(2000), "{:?}", watch.duration);
+    let worked = busy().unwrap() - before;
+    assert!(worked < ms(300), "{worked:?} of {:?}", watch.duration);
+    drop((input, output));
+}
+
 /// A process whose end cannot be told.
 struct Lost(Bare);
 
@@ -224,12 +256,28 @@ fn a_future_that_is_dropped_kills_the_tree() {
 }
 
 #[test]
-fn the_future_can_be_sent() {
+fn the_future_can_be_sent_and_kills_even_if_it_never_ran() {
     fn sent<T: Send>(value: T) -> T {
         value
     }
     let (mut process, streams) = Bare::start(Command::new("true").arg(""), None);
     drop(sent(drive_tokio(&mut process, streams, patient())));
+    assert_eq!(process.kills, 1);
+}
+
+#[test]
+fn a_panic_of_who_looks_on_leaves_nobody_behind() {
+    let (mut process, streams) = Bare::start(
+        Command::new("sh").args(["-c", "echo hello; exec sleep 60"]),
+        None,
+    );
+    let plan = Plan {
+        live: Live::Call(Box::new(|_| panic!("on purpose"))),
+        ..patient()
+    };
+    let run = std::panic::AssertUnwindSafe(|| drive_blocking(&mut process, streams, plan));
+    assert!(std::panic::catch_unwind(run).is_err());
+    assert_eq!(process.kills, 1);
 }
 
 #[test]

@@ -1,0 +1,301 @@
+//! Sessions of the Linux sandbox.
+
+use std::fs;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
+use palisade_linux_landlock::git_import::ImportOptions;
+use palisade_linux_landlock::survey::{self, SurveyOptions};
+use palisade_linux_landlock::{
+    Child, Command, ExitCause, GitHistory, Helper, LaunchError, Session, StartError, Started, start,
+};
+use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy, WorkspaceRoot};
+
+use super::notes;
+use crate::host::Host;
+use crate::launch::Placed;
+use crate::os::order::{Ended, How, Order, Usage};
+use crate::os::process::Process;
+use crate::os::stdio::Stdio;
+use crate::outcome::SetupFailure;
+
+/// A session that is set up, for commands from any thread. Everything in it ends with it.
+#[derive(Debug)]
+pub(crate) struct ConfinedSession {
+    session: Session,
+    policy: ResolvedPolicy,
+    enforcement: Enforcement,
+    /// One import at a time: each begins where the last one ended.
+    history: Mutex<Option<GitHistory>>,
+    before: Mutex<Option<Before>>,
+}
+
+impl ConfinedSession {
+    /// Sets a session up. Waits until that is done.
+    ///
+    /// # Errors
+    /// Names the step that failed, or every loss that was not accepted, and what would help. Nothing ran.
+    pub(crate) fn open(host: &Host, placed: &Placed) -> Result<Self, SetupFailure> {
+        let program = host.helper.as_ref().ok_or_else(|| {
+            SetupFailure::new(
+                "finding the sandbox helper",
+                None,
+                "no sandbox helper is known; name one (palisade-linux-sandbox, or a program that calls \
+                 palisade_linux_landlock::dispatch first in its main)",
+            )
+        })?;
+        let mut helper = Helper::new(program);
+        if let Some(git) = &host.git {
+            helper = helper.with_git(ImportOptions::new(git));
+        }
+        let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?);
+        let started = start(&placed.policy, &context, &placed.accepted, &helper)
+            .map_err(|error| start_failure(&error))?;
+        let Started {
+            session,
+            policy,
+            enforcement,
+            history,
+            ..
+        } = started;
+        Ok(Self {
+            session,
+            policy,
+            enforcement,
+            history: Mutex::new(history),
+            before: Mutex::new(None),
+        })
+    }
+
+    /// Asks for a command. Whether it could be started is what [`Process::try_end`] says.
+    ///
+    /// # Errors
+    /// A descriptor is not one that a command may have, or the session is gone.
+    pub(crate) fn spawn(&self, order: &Order, stdio: Stdio) -> Result<Process, SetupFailure> {
+        let mut command =
+            Command::new(order.argv.iter().cloned(), &order.cwd).with_env(order.env.clone());
+        if let Some(judged) = &order.program {
+            command = command.with_program(&judged.path, judged.device, judged.inode);
+        }
+        if order.terminal {
+            command = command.with_terminal();
+        }
+        let Stdio {
+            stdin,
+            stdout,
+            stderr,
+        } = stdio;
+        let stdio = palisade_linux_landlock::Stdio::new(stdin, stdout, stderr);
+        let names = Names::of(order);
+        let child = self
+            .session
+            .spawn(&command, &stdio)
+            .map_err(|error| names.failure(&error))?;
+        Ok(Process::Confined(ConfinedProcess {
+            child,
+            names,
+            ended: None,
+        }))
+    }
+
+    /// What is enforced, in absolute paths.
+    pub(crate) const fn policy(&self) -> &ResolvedPolicy {
+        &self.policy
+    }
+
+    /// What holds.
+    pub(crate) const fn enforcement(&self) -> &Enforcement {
+        &self.enforcement
+    }
+
+    /// The private temporary directory, where it is not `/tmp`.
+    pub(crate) fn tmpdir(&self) -> Option<&Path> {
+        self.session.tmpdir()
+    }
+
+    /// Brings back what git did so far, and tells what came and what did not. Call it when a command has ended, and
+    /// before the session does.
+    pub(crate) fn import_git(&self) -> Vec<String> {
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let imports = history
+            .as_mut()
+            .map(|history| history.import(&self.session));
+        imports
+            .iter()
+            .flatten()
+            .flat_map(notes::of_import)
+            .collect()
+    }
+
+    /// Looks at the writable roots, so that [`ConfinedSession::aftermath`] can tell what changed. Call it before the
+    /// first command.
+    pub(crate) fn watch_aftermath(&self, host: &Host) {
+        let mut linux = survey::kernel(&host.facts);
+        survey::look(&mut linux, &self.policy, &SurveyOptions::launch());
+        let before = Before::look(&self.policy, &linux, &AftermathOptions::default());
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+    }
+
+    /// What was made since that a person should know before going on in the workspace; nothing if nobody looked.
+    pub(crate) fn aftermath(&self) -> Vec<String> {
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        before
+            .iter()
+            .flat_map(|before| before.compare(&self.policy))
+            .map(|finding| finding.to_string())
+            .collect()
+    }
+
+    /// Ends everything in the session, and waits until nothing of it is left.
+    pub(crate) fn end(self) {
+        self.session.end();
+    }
+}
+
+/// The directory that a policy is resolved against, without links.
+fn real(cwd: &WorkspaceRoot) -> Result<WorkspaceRoot, SetupFailure> {
+    let step = "resolving the policy";
+    let path = cwd.path().as_path();
+    let real = fs::canonicalize(path).map_err(|error| {
+        let message = format!("the directory of the policy {}: {error}", path.display());
+        SetupFailure::new(step, error.raw_os_error(), message)
+    })?;
+    WorkspaceRoot::new(real).map_err(|error| SetupFailure::new(step, None, error.to_string()))
+}
+
+fn start_failure(error: &StartError) -> SetupFailure {
+    match error {
+        StartError::Policy(policy) => {
+            SetupFailure::new("resolving the policy", None, policy.to_string())
+        }
+        StartError::Refused(refusal) => {
+            SetupFailure::new("accepting losses", None, refusal.to_string())
+        }
+        StartError::Launch { error } => launch_failure(error, ""),
+        other => SetupFailure::new("starting the sandbox", None, other.to_string()),
+    }
+}
+
+/// A failed launch with its step, its error number, and what would help.
+fn launch_failure(error: &LaunchError, about: &str) -> SetupFailure {
+    let (step, errno) = match error {
+        LaunchError::Step { step, source, .. } => (step.to_string(), source.raw_os_error()),
+        LaunchError::Helper { source, .. } => (
+            "starting the sandbox helper".to_owned(),
+            source.raw_os_error(),
+        ),
+        LaunchError::Descriptor { .. } => ("passing descriptors".to_owned(), None),
+        LaunchError::SessionLost => ("keeping the session".to_owned(), None),
+        LaunchError::Io(error) => ("making a process".to_owned(), error.raw_os_error()),
+        _ => ("starting the sandbox".to_owned(), None),
+    };
+    let explained = error
+        .explain()
+        .map(|explanation| format!(": {explanation}"))
+        .unwrap_or_default();
+    let message = format!("{error}{about}{explained}");
+    SetupFailure::new(step, errno, message)
+}
+
+/// What failures are told with.
+#[derive(Debug)]
+struct Names {
+    program: String,
+    cwd: String,
+}
+
+impl Names {
+    fn of(order: &Order) -> Self {
+        Self {
+            program: order.name(),
+            cwd: order.cwd.display().to_string(),
+        }
+    }
+
+    fn failure(&self, error: &LaunchError) -> SetupFailure {
+        use palisade_linux_landlock::Step;
+        let about = match error {
+            LaunchError::Step { step, source, .. } => {
+                let hint = match source.raw_os_error() {
+                    Some(libc::ENOEXEC) => {
+                        "; it is no program; a script needs a first line such as #!/bin/sh"
+                    }
+                    Some(libc::E2BIG) => "; the arguments and the environment are too large",
+                    _ => "",
+                };
+                match step {
+                    Step::Exec | Step::ProgramChanged => format!(" ({}{hint})", self.program),
+                    Step::WorkingDirectory => format!(" ({})", self.cwd),
+                    _ => String::new(),
+                }
+            }
+            _ => String::new(),
+        };
+        launch_failure(error, &about)
+    }
+}
+
+/// A command in a session.
+#[derive(Debug)]
+pub(crate) struct ConfinedProcess {
+    child: Child,
+    names: Names,
+    ended: Option<Result<Ended, SetupFailure>>,
+}
+
+impl ConfinedProcess {
+    pub(in crate::os) fn status(&self) -> BorrowedFd<'_> {
+        self.child.as_fd()
+    }
+
+    pub(in crate::os) fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+        if self.ended.is_none() {
+            self.ended = match self.child.try_wait() {
+                Ok(exit) => exit.map(|exit| {
+                    Ok(Ended {
+                        how: how(exit.cause),
+                        usage: Usage {
+                            user: exit.usage.user,
+                            system: exit.usage.system,
+                            max_rss_kib: exit.usage.max_rss_kib,
+                        },
+                    })
+                }),
+                Err(error) => Some(Err(self.names.failure(&error))),
+            };
+        }
+        self.ended.clone().transpose()
+    }
+
+    pub(in crate::os) fn signal(&self, signal: i32) {
+        // A session that is gone has taken the command with it.
+        let _ = self.child.signal(signal);
+    }
+
+    pub(in crate::os) fn kill_tree(&mut self) {
+        let _ = self.child.kill_tree();
+    }
+}
+
+impl Drop for ConfinedProcess {
+    fn drop(&mut self) {
+        if matches!(self.try_end(), Ok(None)) {
+            self.kill_tree();
+        }
+    }
+}
+
+fn how(cause: ExitCause) -> How {
+    match cause {
+        ExitCause::Code(code) => How::Code(code),
+        ExitCause::Signal(signal) => How::Signal(signal),
+        ExitCause::MemoryLimit => How::Limit(LimitKind::Memory),
+        ExitCause::ProcessLimit => How::Limit(LimitKind::Pids),
+        ExitCause::CpuLimit => How::Limit(LimitKind::Cpu),
+        ExitCause::FileSizeLimit => How::Limit(LimitKind::Disk),
+        // A cause that is newer than this: it was ended.
+        _ => How::Signal(libc::SIGKILL),
+    }
+}

@@ -1,0 +1,60 @@
+//! No sandbox is built in.
+
+use std::convert::Infallible;
+use std::path::Path;
+
+use palisade_policy::{Enforcement, ResolvedPolicy};
+
+use crate::host::Host;
+use crate::launch::Placed;
+use crate::os::order::Order;
+use crate::os::process::Process;
+use crate::os::stdio::Stdio;
+use crate::outcome::SetupFailure;
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) struct ConfinedSession(Infallible);
+
+impl ConfinedSession {
+    /// Always fails.
+    pub(crate) fn open(_host: &Host, _placed: &Placed) -> Result<Self, SetupFailure> {
+        Err(SetupFailure::new(
+            "finding a sandbox",
+            None,
+            "no sandbox is built in for this system; build with the feature `linux-landlock` and run it on Linux",
+        ))
+    }
+
+    pub(crate) fn spawn(&self, _order: &Order, _stdio: Stdio) -> Result<Process, SetupFailure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn policy(&self) -> &ResolvedPolicy {
+        match self.0 {}
+    }
+
+    pub(crate) fn enforcement(&self) -> &Enforcement {
+        match self.0 {}
+    }
+
+    pub(crate) fn tmpdir(&self) -> Option<&Path> {
+        match self.0 {}
+    }
+
+    pub(crate) fn import_git(&self) -> Vec<String> {
+        match self.0 {}
+    }
+
+    pub(crate) fn watch_aftermath(&self, _host: &Host) {
+        match self.0 {}
+    }
+
+    pub(crate) fn aftermath(&self) -> Vec<String> {
+        match self.0 {}
+    }
+
+    pub(crate) fn end(self) {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,110 @@
+//! What is started, and how it ended: the same for every kind of process.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use palisade_policy::{Environment, LimitKind};
+
+/// A command to start, complete and byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// The program's name and its arguments.
+    pub(crate) argv: Vec<OsString>,
+    /// The whole environment, but for the mark that is added to it.
+    pub(crate) env: Environment,
+    /// Where it runs.
+    pub(crate) cwd: PathBuf,
+    /// The file that was judged, if one was: it is started, whatever the first argument says.
+    pub(crate) program: Option<JudgedFile>,
+    /// Whether descriptor 0 is a terminal that becomes the command's own.
+    pub(crate) terminal: bool,
+}
+
+impl Order {
+    /// A program with arguments, in a directory.
+    pub(crate) fn new<A: Into<OsString>>(
+        argv: impl IntoIterator<Item = A>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            env: Environment::new(),
+            cwd: cwd.into(),
+            program: None,
+            terminal: false,
+        }
+    }
+
+    /// The same command with this environment.
+    pub(crate) fn with_env(mut self, env: Environment) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// The same command with this file as its program.
+    pub(crate) fn with_program(mut self, program: JudgedFile) -> Self {
+        self.program = Some(program);
+        self
+    }
+
+    /// The same command with descriptor 0 as its terminal.
+    pub(crate) fn with_terminal(mut self) -> Self {
+        self.terminal = true;
+        self
+    }
+
+    /// What the program is called, for a message.
+    pub(super) fn name(&self) -> String {
+        let named = || self.argv.first().map(PathBuf::from);
+        self.program
+            .as_ref()
+            .map(|judged| judged.path.clone())
+            .or_else(named)
+            .unwrap_or_default()
+            .display()
+            .to_string()
+    }
+}
+
+/// A file that was judged, and what it was then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JudgedFile {
+    /// Where it is, absolute.
+    pub(crate) path: PathBuf,
+    /// The device that it is on.
+    pub(crate) device: u64,
+    /// Its inode number.
+    pub(crate) inode: u64,
+}
+
+/// How a process ended, and what it used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// How.
+    pub(crate) how: How,
+    /// What it used, with the children that it waited for.
+    pub(crate) usage: Usage,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Because it, or its session, was over a limit.
+    Limit(LimitKind),
+}
+
+/// What a process used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// Processor time of its own code.
+    pub(crate) user: Duration,
+    /// Processor time of the kernel for it.
+    pub(crate) system: Duration,
+    /// The most memory that one process held, in KiB.
+    pub(crate) max_rss_kib: u64,
+}

@@ -1,0 +1,83 @@
+//! The three descriptors of a command.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::outcome::SetupFailure;
+
+/// Descriptors 0, 1 and 2 of a command. It gets copies; these are closed when the value is dropped.
+#[derive(Debug)]
+pub(crate) struct Stdio {
+    /// Standard input.
+    pub(crate) stdin: OwnedFd,
+    /// Standard output.
+    pub(crate) stdout: OwnedFd,
+    /// Standard error.
+    pub(crate) stderr: OwnedFd,
+}
+
+impl Stdio {
+    /// The device that swallows everything, three times.
+    pub(crate) fn null() -> Result<Self, SetupFailure> {
+        Ok(Self {
+            stdin: null()?,
+            stdout: null()?,
+            stderr: null()?,
+        })
+    }
+
+    pub(super) fn each(&self) -> [BorrowedFd<'_>; 3] {
+        [self.stdin.as_fd(), self.stdout.as_fd(), self.stderr.as_fd()]
+    }
+}
+
+/// The device that swallows everything.
+pub(crate) fn null() -> Result<OwnedFd, SetupFailure> {
+    File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .map(OwnedFd::from)
+        .map_err(|error| failure("opening /dev/null", &error))
+}
+
+/// A pipe for a stream that the command writes: our end, which never blocks, and the command's, which does.
+pub(crate) fn pipe_from_child() -> Result<(OwnedFd, OwnedFd), SetupFailure> {
+    let (reader, writer) = pipe()?;
+    never_block(&reader).map_err(|error| failure(PIPE, &error))?;
+    Ok((reader, writer))
+}
+
+/// A pipe for what the command reads: our end, which never blocks, and the command's, which does.
+pub(crate) fn pipe_to_child() -> Result<(OwnedFd, OwnedFd), SetupFailure> {
+    let (reader, writer) = pipe()?;
+    never_block(&writer).map_err(|error| failure(PIPE, &error))?;
+    Ok((writer, reader))
+}
+
+const PIPE: &str = "making a pipe";
+
+/// Both ends are closed by exec, in every process of this program.
+fn pipe() -> Result<(OwnedFd, OwnedFd), SetupFailure> {
+    let (reader, writer) = io::pipe().map_err(|error| failure(PIPE, &error))?;
+    Ok((reader.into(), writer.into()))
+}
+
+pub(super) fn never_block(descriptor: &OwnedFd) -> io::Result<()> {
+    let flags = fcntl_getfl(descriptor)?;
+    Ok(fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
+}
+
+pub(super) fn failure(step: &str, error: &io::Error) -> SetupFailure {
+    let hint = match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => {
+            "; too many files are open: raise the limit, or end other runs"
+        }
+        _ => "",
+    };
+    let message = format!("{step} failed: {error}{hint}");
+    SetupFailure::new(step, error.raw_os_error(), message)
+}

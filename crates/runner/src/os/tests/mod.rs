@@ -1,0 +1,7 @@
+//! Real processes: bare ones, confined ones, and terminals.
+
+mod bare;
+mod confined;
+mod support;
+mod terminal;
+mod trees;

@@ -1,0 +1,13 @@
+//! What is concluded from what failed commands wrote.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test ends where its assumption fails, and says what it skips"
+)]
+
+mod live;
+mod stage;
+mod table;
