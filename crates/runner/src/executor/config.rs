@@ -1,11 +1,13 @@
 //! What an executor runs under, and what it is built from.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_exec_policy::WorkingBackend;
 use palisade_policy::{AcceptedLosses, CanonicalSandboxPolicy, HomeRoot, WorkspaceRoot};
 
+use crate::audit::AuditSink;
 use crate::host::Host;
 use crate::judge::Judge;
 
@@ -50,7 +52,7 @@ impl ExecutorConfig {
 }
 
 /// What an executor is built on, which stays the same for its whole life.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Foundation {
     /// The machine and its user.
@@ -63,6 +65,19 @@ pub struct Foundation {
     pub accepted: AcceptedLosses,
     /// Whether the workspace may be the home directory or hold it.
     pub home_root: HomeRoot,
+    /// Who keeps records of runs, if somebody does.
+    pub audit: Option<Arc<dyn AuditSink>>,
+}
+
+impl fmt::Debug for Foundation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Foundation")
+            .field("backend", &self.backend)
+            .field("accepted", &self.accepted)
+            .field("home_root", &self.home_root)
+            .field("audited", &self.audit.is_some())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Foundation {
@@ -75,6 +90,7 @@ impl Foundation {
             backend,
             accepted: AcceptedLosses::none(),
             home_root: HomeRoot::Refuse,
+            audit: None,
         }
     }
 
@@ -82,6 +98,15 @@ impl Foundation {
     #[must_use]
     pub fn accepting(self, accepted: AcceptedLosses) -> Self {
         Self { accepted, ..self }
+    }
+
+    /// With records kept there.
+    #[must_use]
+    pub fn audited_by(self, audit: Arc<dyn AuditSink>) -> Self {
+        Self {
+            audit: Some(audit),
+            ..self
+        }
     }
 
     /// With this answer for a workspace that is the home directory or holds it.

@@ -10,7 +10,6 @@ use palisade_exec_policy::{
     ApprovalPurpose, AskForApproval, ReviewDecision, SandboxablePreference,
 };
 use palisade_policy::{CanonicalSandboxPolicy, Grant, WorkspaceRoot};
-use tracing::Instrument as _;
 
 use super::apply_patch::{ApplyPatch, digest, every_path_writable};
 use super::backend::{Prepared, backend_for_mode};
@@ -20,10 +19,12 @@ use super::error::ExecError;
 use super::judged::{Judged, judge_all, permissions};
 use super::output::ExecToolCallOutput;
 use super::plan::{Asking, ExecPlan, Planned, Subject, Tables, absolute};
+use super::record::Record;
 use super::request::{ExecutionMode, ExecutionRequest};
 use super::session::ExecutorSession;
 use super::shell::maybe_translate_shell_command;
 use crate::approve::{ApprovalCache, ApprovalKey};
+use crate::audit::{DecisionWord, trace};
 use crate::judge::{Case, Standing, sandbox_view};
 
 /// Runs commands and patches of tools. Clones are the same executor.
@@ -74,11 +75,25 @@ impl Executor {
         approval: AskForApproval,
         context: &ExecCommandContext,
     ) -> Result<ExecToolCallOutput, ExecError> {
-        let decide = tracing::info_span!("decide", call_id = %context.call_id);
-        let plan = decide.in_scope(|| self.plan(request, session, approval));
-        if plan.is_err() {
-            context.record(&ReviewDecision::Denied, ToolDecisionSource::Config);
+        let step = trace::decide(&context.call_id);
+        let (command, cwd) = (request.params.command.clone(), request.params.cwd.clone());
+        let plan = step.in_scope(|| self.plan(request, session, approval));
+        match &plan {
+            Ok(plan) => {
+                let word = match plan.asks() {
+                    Some(_) => DecisionWord::Ask,
+                    None => DecisionWord::Allow,
+                };
+                step.decided(word, plan.source.as_deref().unwrap_or_default());
+            }
+            Err(_) => {
+                step.decided(DecisionWord::Forbid, "");
+                context.record(&ReviewDecision::Denied, ToolDecisionSource::Config);
+                let sink = self.foundation.audit.as_deref();
+                Record::refused(sink, context, &command, &cwd);
+            }
         }
+        drop(step);
         self.run_with_plan(plan?, session, context).await
     }
 
@@ -119,7 +134,7 @@ impl Executor {
         };
         let mut config = draft.config;
         let mut plan_grants = self.granted.of(&draft.key);
-        let (mut offer, mut explanation) = (None, String::new());
+        let (mut offer, mut explanation, mut source) = (None, String::new(), None);
         if let Some(judged) = judged {
             if let Some(limits) = judged.limits {
                 config.sandbox_policy = config.sandbox_policy.with_limits_override(Some(limits));
@@ -127,6 +142,7 @@ impl Executor {
             plan_grants.extend(judged.grants);
             offer = judged.offer;
             explanation = judged.explanation;
+            source = Some(judged.source);
         }
         Ok(ExecPlan {
             prepared: draft.prepared,
@@ -140,6 +156,7 @@ impl Executor {
             grants: plan_grants,
             may_leave: !self.foundation.forbids_leaving(),
             explanation,
+            source,
         })
     }
 
@@ -153,21 +170,7 @@ impl Executor {
         session: &dyn ExecutorSession,
         context: &ExecCommandContext,
     ) -> Result<ExecToolCallOutput, ExecError> {
-        let span = tracing::info_span!(
-            "run",
-            call_id = %context.call_id,
-            tool = %context.tool_name,
-            outcome = tracing::field::Empty,
-        );
-        let result = super::running::run(self, plan, session, context)
-            .instrument(span.clone())
-            .await;
-        match &result {
-            Ok(output) => span.record("outcome", output.exit_code),
-            Err(ExecError::Function(_)) => span.record("outcome", "rejected"),
-            Err(ExecError::Run(_)) => span.record("outcome", "failed"),
-        };
-        result
+        super::running::run(self, plan, session, context).await
     }
 
     fn snapshot(&self) -> Result<ExecutorConfig, ExecError> {

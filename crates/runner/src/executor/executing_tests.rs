@@ -320,6 +320,16 @@ fn the_floor_of_the_system_keeps_approved_commands_inside() {
         let held = plan(&executor, &["frob"], AskForApproval::UnlessTrusted).unwrap();
         assert_eq!(held.initial_sandbox(), Some(SandboxType::LinuxLandlock));
     }
+    let mut request = request(&["other"]);
+    request.params.with_escalated_permissions = true;
+    let refused = executor
+        .plan(request, &Silent::default(), AskForApproval::OnRequest)
+        .unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "approval policy rejected sandbox approval prompt",
+        "nobody is asked for what no answer could allow"
+    );
     let leaving = plan(&executor, &["frob"], AskForApproval::OnFailure).unwrap();
     assert_eq!(leaving.initial_sandbox(), Some(SandboxType::LinuxLandlock));
 }

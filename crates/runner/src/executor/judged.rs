@@ -29,6 +29,8 @@ pub(super) struct Judged {
     pub(super) limits: Option<ResourceLimits>,
     /// Why all this, as one sentence.
     pub(super) explanation: String,
+    /// Where it comes from: the id of a rule, or the default that spoke.
+    pub(super) source: String,
 }
 
 /// Judges each form of a command.
@@ -82,13 +84,14 @@ impl Judged {
             grants: judgement.grants,
             limits: judgement.limits,
             explanation: judgement.explanation,
+            source: judgement.source,
         })
     }
 
     fn and(self, other: Self) -> Self {
-        let explanation = match (&self.asks, &other.asks) {
-            (None, Some(_)) => other.explanation,
-            _ => self.explanation,
+        let (explanation, source) = match (&self.asks, &other.asks) {
+            (None, Some(_)) => (other.explanation, other.source),
+            _ => (self.explanation, self.source),
         };
         Self {
             risk: worse(self.risk, other.risk),
@@ -103,6 +106,7 @@ impl Judged {
                 .collect(),
             limits: self.limits.or(other.limits),
             explanation,
+            source,
         }
     }
 }

@@ -77,6 +77,7 @@ mod normalize;
 mod output;
 mod plan;
 mod process;
+mod record;
 mod request;
 mod running;
 mod session;

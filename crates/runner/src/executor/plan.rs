@@ -5,7 +5,8 @@ use std::path::Path;
 
 use palisade_exec_policy::executor::{Ask, ShellCommand, Step, Surroundings, patch, shell};
 use palisade_exec_policy::{
-    ApprovalPurpose, AskForApproval, ReviewDecision, Risk, SandboxDecision, SandboxablePreference,
+    ApprovalPurpose, AskForApproval, PromptCategory, Refusal, ReviewDecision, Risk,
+    SandboxDecision, SandboxablePreference,
 };
 use palisade_policy::{AbsolutePath, CanonicalSandboxPolicy, Grant, SandboxType};
 
@@ -32,6 +33,8 @@ pub struct ExecPlan {
     pub(super) grants: Vec<Grant>,
     pub(super) may_leave: bool,
     pub(super) explanation: String,
+    /// Where the verdict of the rules comes from.
+    pub(super) source: Option<String>,
 }
 
 /// What happens next.
@@ -168,8 +171,25 @@ impl Tables {
         match self.ask_table(&self.surroundings, session_approved) {
             Step::Reject(refusal) => Err(ExecError::rejection(refusal.to_string())),
             Step::Run(decision) => Ok(Step::Run(self.kept_inside(decision)?)),
+            Step::Ask(_) if self.no_answer_could_help() => {
+                let refusal = Refusal::MayNotAsk(PromptCategory::SandboxApproval);
+                Err(ExecError::rejection(refusal.to_string()))
+            }
             ask @ Step::Ask(_) => Ok(ask),
         }
+    }
+
+    /// Whether the question is about leaving the sandbox, which nobody may allow.
+    fn no_answer_could_help(&self) -> bool {
+        let asks_to_leave = match self.subject {
+            Subject::Shell {
+                escalation_requested,
+                ..
+            } => escalation_requested,
+            Subject::Patch { .. } => false,
+        };
+        let leaves = asks_to_leave || self.surroundings.backend.is_none();
+        self.purpose() == ApprovalPurpose::Run && leaves
     }
 
     /// The decision, in the sandbox where the floor lets nobody leave it, whoever agreed.
@@ -226,9 +246,14 @@ impl Tables {
 
 /// The directory of a command, as rules and keys see it.
 pub(super) fn absolute(cwd: &Path) -> Result<AbsolutePath, ExecError> {
-    AbsolutePath::new(cwd).map_err(|error| {
+    let written = AbsolutePath::new(cwd).map_err(|error| {
         ExecError::rejection(format!(
             "the working directory cannot be used: {error}; give an absolute path"
         ))
-    })
+    })?;
+    // Where a command runs is judged without links, as everything is.
+    let real = cwd.canonicalize().ok();
+    Ok(real
+        .and_then(|real| AbsolutePath::new(real).ok())
+        .unwrap_or(written))
 }

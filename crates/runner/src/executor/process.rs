@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use palisade_policy::{CommandSpec, ExecExpiration};
+use palisade_policy::{CommandSpec, Environment, ExecExpiration};
 
 use super::apply_patch::request_for;
 use super::backend::Prepared;
@@ -13,9 +13,10 @@ use super::error::{RunError, SandboxErr};
 use super::output::ExecToolCallOutput;
 use super::request::ExecParams;
 use super::stream::StdoutStream;
+use crate::environment::{EnvironmentPolicy, Markers};
 use crate::host::Host;
 use crate::launch::{self, Driver, Launch, Placed, Stdin};
-use crate::outcome::{Finished, Outcome};
+use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::Cancellation;
 
 /// How long a queue is waited for after the command has ended. What it has not taken by then is in the capture.
@@ -66,7 +67,7 @@ pub(super) async fn spawn(
     let command = CommandSpec::new(program)
         .with_args(args)
         .with_cwd(&params.cwd)
-        .with_env(params.env.clone())
+        .with_env(environment(prepared, placed)?)
         .with_expiration(expiration);
     let mut launch = Launch::new(command);
     launch.cancel = cancel;
@@ -87,6 +88,22 @@ pub(super) async fn spawn(
         None => run.await,
         Some(forward) => beside(run, forward.run()).await,
     })
+}
+
+/// The environment of the command, with the markers that say where it runs. A program of ours gets none of that.
+fn environment(prepared: &Prepared, placed: &Placed) -> Result<Environment, RunError> {
+    if prepared.patch.is_some() {
+        return Ok(Environment::new());
+    }
+    let policy = EnvironmentPolicy {
+        set: prepared.params.env.clone(),
+        ..EnvironmentPolicy::empty()
+    };
+    let markers = Markers::for_policy(placed.sandbox, &placed.policy);
+    match policy.build(&Environment::new(), &markers) {
+        Ok(built) => Ok(built.env),
+        Err(error) => Err(SetupFailure::new("environment", None, error.to_string()).into()),
+    }
 }
 
 /// Drives `second` beside `first`, and for a little longer if `first` ends before it.
@@ -143,7 +160,7 @@ mod tests {
     use palisade_policy::{LimitKind, SandboxType};
 
     use super::*;
-    use crate::outcome::{Evidence, SetupFailure};
+    use crate::outcome::Evidence;
 
     fn classified(outcome: Outcome) -> Result<ExecToolCallOutput, RunError> {
         let mut finished = Finished::new(outcome, SandboxType::None);

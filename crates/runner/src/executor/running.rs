@@ -11,11 +11,13 @@ use super::executing::{Executor, now};
 use super::output::ExecToolCallOutput;
 use super::plan::{Asking, ExecPlan, Planned};
 use super::process::{classify, spawn, with_helper};
+use super::record::{Record, audit_source, word};
 use super::session::{CommandApproval, ExecutorSession};
 use crate::approve::{BoxFuture, no_on_panic};
 use crate::attempt::{
     self, Attempted, Attempting, Attempts, Notice, Retry, RetryKind, RetryQuestion, Tried,
 };
+use crate::audit::trace;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::outcome::Outcome;
@@ -38,21 +40,10 @@ pub(super) async fn run(
         session,
         context,
     };
-    let (decision, given) = running.decide().await?;
-    let mut attempts = Attempts::new(
-        decision,
-        plan.config.sandbox_policy.clone(),
-        plan.config.sandbox_cwd.clone(),
-        plan.approval,
-    );
-    attempts.accepted = executor.foundation.accepted.clone();
-    attempts.home_root = executor.foundation.home_root;
-    attempts.grants = plan.grants.iter().cloned().chain(given).collect();
-    attempts.may_leave = plan.may_leave;
-    let attempted = attempt::run(&attempts, &mut running)
-        .await
-        .map_err(RunError::from)?;
-    concluded(attempted)
+    let mut record = Record::of(executor.foundation.audit.as_deref(), context, &plan);
+    let result = running.through(&mut record).await;
+    record.keep();
+    result
 }
 
 /// What all attempts together come to.
@@ -90,11 +81,36 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
+    /// Asks, attempts, and says what came of it.
+    async fn through(&mut self, record: &mut Record<'_>) -> Result<ExecToolCallOutput, ExecError> {
+        let (plan, foundation) = (self.plan, &self.executor.foundation);
+        let (decision, given) = self.decide(record).await?;
+        let mut attempts = Attempts::new(
+            decision,
+            plan.config.sandbox_policy.clone(),
+            plan.config.sandbox_cwd.clone(),
+            plan.approval,
+        );
+        attempts.accepted = foundation.accepted.clone();
+        attempts.home_root = foundation.home_root;
+        attempts.grants = plan.grants.iter().cloned().chain(given).collect();
+        attempts.may_leave = plan.may_leave;
+        let attempted = attempt::run(&attempts, self)
+            .await
+            .map_err(RunError::from)?;
+        record.ended(&attempted);
+        concluded(attempted)
+    }
+
     /// Where the first attempt runs, and what the answer that let it run adds to its sandbox.
-    async fn decide(&mut self) -> Result<(SandboxDecision, Option<Grant>), ExecError> {
+    async fn decide(
+        &mut self,
+        record: &mut Record<'_>,
+    ) -> Result<(SandboxDecision, Option<Grant>), ExecError> {
         let (how, reason, purpose) = match &self.plan.step {
             Planned::Run { decision, because } => {
                 self.context.record(&because.0, because.1);
+                record.answered(&because.0, because.1);
                 return Ok((*decision, None));
             }
             Planned::Ask {
@@ -107,8 +123,11 @@ impl Running<'_> {
             proposed_execpolicy_amendment: self.offered(),
             ..self.question(reason.clone(), purpose)
         };
-        let answer = self.answer(question).await;
+        let step = trace::approve(&self.context.call_id);
+        let answer = step.wait(self.answer(question)).await;
+        step.answered(word(&answer), audit_source(ToolDecisionSource::User));
         self.context.record(&answer, ToolDecisionSource::User);
+        record.answered(&answer, ToolDecisionSource::User);
         let decision = match how {
             Asking::Table(ask, tables) => {
                 let decision = ask.answered(&answer).map_err(rejected)?;
@@ -216,10 +235,14 @@ impl Attempting for Running<'_> {
         Box::pin(async move {
             let (prepared, stream) = (&self.plan.prepared, self.plan.stream.as_ref());
             let cancel = self.context.cancel.clone();
-            let finished = match spawn(&self.host, prepared, placed, stream, cancel).await {
+            let step = trace::run(&self.context.call_id, placed.sandbox);
+            let run = spawn(&self.host, prepared, placed, stream, cancel);
+            let finished = match step.wait(run).await {
                 Ok(finished) => finished,
                 Err(error) => return Tried::Done(Err(error)),
             };
+            step.ended(&finished.outcome);
+            step.wrote(finished.output.aggregated.total());
             let evidence = match &finished.outcome {
                 Outcome::Denied { evidence, .. } => Some(evidence.clone()),
                 _ => None,
@@ -242,7 +265,9 @@ impl Attempting for Running<'_> {
                 },
                 ..self.question(Some(question.kind.to_string()), purpose)
             };
-            let answer = self.answer(asked).await;
+            let step = trace::escalate(&self.context.call_id, question.sandbox);
+            let answer = step.wait(self.answer(asked)).await;
+            step.answered(word(&answer), audit_source(ToolDecisionSource::User));
             self.context.record(&answer, ToolDecisionSource::User);
             let leaves = question.kind == RetryKind::Unsandboxed;
             if leaves && answer == ReviewDecision::ApprovedForSession {

@@ -5,6 +5,8 @@ use palisade_exec_policy::{
 };
 use palisade_policy::{AbsolutePath, Grant, SandboxType};
 
+use palisade_runner::executor::ExecutionRequest;
+
 use crate::support::{Scripted, Stage, sandbox_of, text};
 
 const LEAVE: &str = "command failed; retry without sandbox?";
@@ -18,13 +20,13 @@ fn names_its_target(stage: &Stage) -> (String, std::path::PathBuf) {
 
 /// A script that ends in the sandbox like one that made a forbidden system call, without a word about what it wanted: so
 /// there is nothing smaller to grant. Without the sandbox it writes.
-fn is_ended_by_the_filter(stage: &Stage) -> (String, std::path::PathBuf) {
+fn is_ended_by_the_filter(stage: &Stage) -> (ExecutionRequest, std::path::PathBuf) {
     let target = stage.outside.join("made");
     let script = format!(
         "(echo x > '{}') 2>/dev/null || kill -SYS $$",
         target.display()
     );
-    (script, target)
+    (stage.script_in_a_file(&script), target)
 }
 
 #[tokio::test]
@@ -65,8 +67,8 @@ async fn a_denial_without_a_smaller_grant_is_retried_without_sandbox_after_appro
     let Some(executor) = stage.executor() else {
         return;
     };
-    let (script, target) = is_ended_by_the_filter(&stage);
-    let request = stage.script(&script).shown_as(["make", "it"]);
+    let (request, target) = is_ended_by_the_filter(&stage);
+    let request = request.shown_as(["make", "it"]);
     let host = Scripted::new([ReviewDecision::Approved]);
     let output = host
         .run(&executor, request, AskForApproval::OnFailure)
@@ -98,9 +100,9 @@ async fn a_retry_approved_for_the_session_is_remembered_for_exactly_that_command
     let Some(executor) = stage.executor() else {
         return;
     };
-    let (script, target) = is_ended_by_the_filter(&stage);
+    let (request, target) = is_ended_by_the_filter(&stage);
     let host = Scripted::new([ReviewDecision::ApprovedForSession]);
-    let run = || host.run(&executor, stage.script(&script), AskForApproval::OnFailure);
+    let run = || host.run(&executor, request.clone(), AskForApproval::OnFailure);
     run().await.unwrap();
     std::fs::remove_file(&target).unwrap();
     let asked = host.asked.lock().unwrap().len();
@@ -128,13 +130,13 @@ async fn an_amendment_given_to_a_retry_prompt_approves_once_and_keeps_nothing() 
     let Some(executor) = stage.executor() else {
         return;
     };
-    let (script, _) = is_ended_by_the_filter(&stage);
+    let (request, _) = is_ended_by_the_filter(&stage);
     let amendment = ReviewDecision::ApprovedExecpolicyAmendment {
         proposed_execpolicy_amendment: ExecPolicyAmendment::new(["sh"]).unwrap(),
     };
     let host = Scripted::new([amendment]);
     let output = host
-        .run(&executor, stage.script(&script), AskForApproval::OnFailure)
+        .run(&executor, request.clone(), AskForApproval::OnFailure)
         .await
         .unwrap();
     assert_eq!(sandbox_of(&output), SandboxType::None);
@@ -211,10 +213,10 @@ async fn the_floor_forbids_the_unsandboxed_retry_and_still_lets_a_grant_be_given
     let Some(executor) = stage.executor_under(floor) else {
         return;
     };
-    let (script, _) = is_ended_by_the_filter(&stage);
+    let (request, _) = is_ended_by_the_filter(&stage);
     let host = Scripted::new([ReviewDecision::Approved]);
     let error = host
-        .run(&executor, stage.script(&script), AskForApproval::OnFailure)
+        .run(&executor, request, AskForApproval::OnFailure)
         .await
         .unwrap_err();
     assert!(

@@ -126,6 +126,12 @@ impl Stage {
     pub(crate) fn script(&self, script: &str) -> ExecutionRequest {
         ExecutionRequest::shell(self.params(&["sh", "-c", script]))
     }
+
+    /// A script in a file, into which rules do not look.
+    pub(crate) fn script_in_a_file(&self, script: &str) -> ExecutionRequest {
+        fs::write(self.workspace.join("run.sh"), script).unwrap();
+        ExecutionRequest::shell(self.params(&["sh", "run.sh"]))
+    }
 }
 
 #[expect(
@@ -140,6 +146,8 @@ fn skip(why: &str) {
 #[derive(Default)]
 pub(crate) struct Scripted {
     pub(crate) answers: Mutex<VecDeque<ReviewDecision>>,
+    /// Whether every prefix that is offered is kept.
+    pub(crate) keeps_offers: bool,
     /// Whether asking fails in the worst way.
     pub(crate) panics: bool,
     pub(crate) log: Arc<Mutex<Vec<String>>>,
@@ -209,8 +217,15 @@ impl ExecutorSession for Scripted {
     ) -> BoxFuture<'_, Option<ReviewDecision>> {
         let reason = question.reason.clone().unwrap_or_default();
         self.note(format!("ask {:?} {reason}", question.purpose));
+        let offered = question.proposed_execpolicy_amendment.clone();
         self.asked.lock().unwrap().push(question);
         assert!(!self.panics, "the prompt is broken");
+        if let Some(proposed_execpolicy_amendment) = offered.filter(|_| self.keeps_offers) {
+            let kept = ReviewDecision::ApprovedExecpolicyAmendment {
+                proposed_execpolicy_amendment,
+            };
+            return Box::pin(async { Some(kept) });
+        }
         Box::pin(async { self.answers.lock().unwrap().pop_front() })
     }
 

@@ -72,7 +72,7 @@ async fn a_command_that_a_signal_ends_keeps_its_output_and_is_not_offered_again(
         return;
     };
     let host = Scripted::default();
-    let request = stage.script("echo before; kill -SEGV $$");
+    let request = stage.script_in_a_file("echo before; kill -SEGV $$");
     let result = host
         .run(&executor, request, AskForApproval::OnFailure)
         .await;
