@@ -54,6 +54,18 @@ impl StoredGrant {
         self
     }
 
+    /// The same, but only until so many seconds after the start of 1970, as an answer to a question says it.
+    ///
+    /// # Errors
+    /// The time is after 9999.
+    pub fn until_unix(self, expires: Option<u64>) -> Result<Self, ConfigError> {
+        let Some(expires) = expires else {
+            return Ok(self);
+        };
+        let seconds = i64::try_from(expires).unwrap_or(i64::MAX);
+        Ok(self.until(Moment::from_unix(seconds)?))
+    }
+
     /// Whether it holds at this time: not before its date, and not from its expiry on.
     #[must_use]
     pub fn holds_at(&self, now: Moment) -> bool {

@@ -146,6 +146,10 @@ fn grants_hold_for_their_project_until_they_expire() {
         Grant::Host(palisade_policy::NetworkAllowlistEntry::https("registry.example").unwrap());
     let read = StoredGrant::new(stage.root(), Grant::Read(path("/srv/data")), now());
     let reach = StoredGrant::new(stage.root(), host.clone(), now()).until(now().plus_days(1));
+    let day = u64::try_from(now().plus_days(1).unix()).unwrap();
+    let same = StoredGrant::new(stage.root(), host.clone(), now()).until_unix(Some(day));
+    assert_eq!(same.unwrap(), reach);
+    assert!(reach.clone().until_unix(Some(u64::MAX)).is_err());
     let foreign = StoredGrant::new(path("/srv/other"), Grant::Read(path("/srv/secret")), now());
     for grant in [&read, &reach, &foreign] {
         assert!(grants.keep(grant).unwrap());
