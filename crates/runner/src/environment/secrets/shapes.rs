@@ -86,6 +86,9 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// How far a token is looked at before it is known to be one, so that no text costs more than a multiple of its length.
+const PROBE: usize = 512;
+
 fn run(text: &[u8], also: &[u8]) -> usize {
     text.iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || also.contains(byte))
@@ -95,7 +98,7 @@ fn run(text: &[u8], also: &[u8]) -> usize {
 fn known_token(text: &[u8]) -> Option<Range<usize>> {
     TOKENS.iter().find_map(|token| {
         let rest = text.strip_prefix(token.prefix.as_bytes())?;
-        let length = run(rest, token.also);
+        let length = run(rest.get(..rest.len().min(PROBE))?, token.also);
         let body = rest.get(..length)?;
         let letters = body.iter().any(u8::is_ascii_alphabetic);
         let digits = body.iter().any(u8::is_ascii_digit);
@@ -105,7 +108,7 @@ fn known_token(text: &[u8]) -> Option<Range<usize>> {
             _ => length >= token.rest,
         };
         let real = fits && (!token.digit || (letters && digits));
-        real.then(|| 0..token.prefix.len() + length)
+        real.then(|| 0..token.prefix.len() + run(rest, token.also))
     })
 }
 
@@ -114,7 +117,7 @@ fn web_token(text: &[u8]) -> Option<Range<usize>> {
     if !text.starts_with(b"eyJ") {
         return None;
     }
-    let head = run(text, b"_-");
+    let head = run(text.get(..text.len().min(4 * PROBE))?, b"_-");
     let rest = text.get(head..)?.strip_prefix(b".")?;
     let body = run(rest, b"_-");
     let tail = rest.get(body..)?.strip_prefix(b".")?;
