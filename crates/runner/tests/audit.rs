@@ -324,6 +324,26 @@ fn a_full_file_system_is_no_space_and_recovers() {
     result.unwrap();
 }
 
+/// Counts what is said.
+#[derive(Clone, Default)]
+struct Ear(std::sync::Arc<std::sync::atomic::AtomicU64>);
+
+impl tracing::Subscriber for Ear {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::Id {
+        tracing::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::Id, _: &tracing::Id) {}
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    fn enter(&self, _: &tracing::Id) {}
+    fn exit(&self, _: &tracing::Id) {}
+}
+
 #[test]
 fn a_sink_that_lost_its_directory_counts_and_goes_on() {
     let stage = stage();
@@ -331,9 +351,14 @@ fn a_sink_that_lost_its_directory_counts_and_goes_on() {
     let sink = JsonLines::open(&path, Rotation::default()).unwrap();
     fs::remove_dir_all(stage.path().join("a")).unwrap();
     fs::write(stage.path().join("a"), "in the way").unwrap();
-    sink.record(&record("one"));
-    sink.record(&record("two"));
+    let ear = Ear::default();
+    tracing::subscriber::with_default(ear.clone(), || {
+        sink.record(&record("one"));
+        sink.record(&record("two"));
+    });
     assert_eq!(sink.lost(), 2);
+    // Said once.
+    assert_eq!(ear.0.load(std::sync::atomic::Ordering::Relaxed), 1);
     fs::remove_file(stage.path().join("a")).unwrap();
     sink.record(&record("three"));
     assert_eq!(sink.lost(), 2);

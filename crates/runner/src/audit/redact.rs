@@ -91,13 +91,18 @@ enum Style {
 #[must_use]
 pub fn argv(argv: &[OsString]) -> Vec<String> {
     let words: Vec<String> = argv.iter().map(|word| readable(word)).collect();
+    let mut flags = Flags::default();
+    let mut last: Option<&str> = None;
     let mut redacted = Vec::with_capacity(words.len());
-    for (at, word) in words.iter().enumerate() {
-        let before = words.get(..at).unwrap_or_default();
-        redacted.push(match before.last() {
+    for word in &words {
+        redacted.push(match last {
             Some(flag) if takes_secret(flag) && !word.starts_with("--") => MASK.to_owned(),
-            _ => by_program(before, word).unwrap_or_else(|| text(word)),
+            _ => flags
+                .redacted(last.unwrap_or_default(), word)
+                .unwrap_or_else(|| text(word)),
         });
+        flags.learn(word);
+        last = Some(word);
     }
     redacted
 }
@@ -193,35 +198,55 @@ fn names_secret(name: &str) -> bool {
     value && secrets::is_secret_name(upper.as_bytes())
 }
 
-/// A word that only its program makes a secret.
-fn by_program(before: &[String], word: &str) -> Option<String> {
-    SHORT_FLAGS.iter().find_map(|(programs, flag, style)| {
-        let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
-        if !before
-            .iter()
-            .any(|word| programs.contains(&name(word).as_str()))
-        {
-            return None;
-        }
-        let follows = before.last().is_some_and(|last| last == flag);
-        let attached = word.strip_prefix(flag).filter(|rest| !rest.is_empty());
-        match style {
-            Style::Attached => attached.map(|_| format!("{flag}{MASK}")),
-            Style::Either if follows => Some(MASK.to_owned()),
-            Style::Either => attached.map(|_| format!("{flag}{MASK}")),
-            Style::OnlyAfter(command) => {
-                (follows && before.iter().any(|word| word == command)).then(|| MASK.to_owned())
+/// The entries of [`SHORT_FLAGS`] whose program was named so far.
+#[derive(Default)]
+struct Flags {
+    active: Vec<&'static (&'static [&'static str], &'static str, Style)>,
+    commands: Vec<&'static str>,
+}
+
+impl Flags {
+    fn learn(&mut self, word: &str) {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        for entry in SHORT_FLAGS {
+            let (programs, _, style) = entry;
+            if programs.contains(&name)
+                && !self.active.iter().any(|known| std::ptr::eq(*known, entry))
+            {
+                self.active.push(entry);
             }
-            Style::UserPassword if follows => {
-                let (user, _) = word.split_once(':')?;
-                Some(format!("{user}:{MASK}"))
-            }
-            Style::UserPassword => {
-                let (user, _) = attached?.split_once(':')?;
-                Some(format!("{flag}{user}:{MASK}"))
+            if let Style::OnlyAfter(command) = style
+                && *command == word
+                && !self.commands.contains(command)
+            {
+                self.commands.push(command);
             }
         }
-    })
+    }
+
+    /// A word that only its program makes a secret.
+    fn redacted(&self, last: &str, word: &str) -> Option<String> {
+        self.active.iter().find_map(|(_, flag, style)| {
+            let follows = last == *flag;
+            let attached = word.strip_prefix(flag).filter(|rest| !rest.is_empty());
+            match style {
+                Style::Attached => attached.map(|_| format!("{flag}{MASK}")),
+                Style::Either if follows => Some(MASK.to_owned()),
+                Style::Either => attached.map(|_| format!("{flag}{MASK}")),
+                Style::OnlyAfter(command) => {
+                    (follows && self.commands.contains(command)).then(|| MASK.to_owned())
+                }
+                Style::UserPassword if follows => {
+                    let (user, _) = word.split_once(':')?;
+                    Some(format!("{user}:{MASK}"))
+                }
+                Style::UserPassword => {
+                    let (user, _) = attached?.split_once(':')?;
+                    Some(format!("{flag}{user}:{MASK}"))
+                }
+            }
+        })
+    }
 }
 
 /// Values that the name before them makes secrets: `NAME=value`, `"name": "value"`, `--name value`, headers.
@@ -476,6 +501,24 @@ mod tests {
         assert_eq!(clean["GITHUB_TOKEN"], MASK);
         assert_eq!(clean["URL"], "https://a:[redacted]@c/");
         assert_eq!(clean["PATH"], "/usr/bin");
+    }
+
+    #[test]
+    fn a_hostile_command_costs_little() {
+        let started = std::time::Instant::now();
+        let long = [
+            "sk-",
+            "eyJ-",
+            "://a:",
+            "'a ",
+            "password",
+            "-----BEGIN PRIVATE KEY",
+        ]
+        .map(|part| OsString::from(part.repeat(128 * 1024 / part.len())));
+        let many = vec![OsString::from("mysql"); 50_000];
+        assert_eq!(argv(&long).len(), long.len());
+        assert_eq!(argv(&many).len(), many.len());
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     }
 
     #[test]

@@ -22,6 +22,10 @@ const PORTS: &[(&str, u16)] = &[
     ("redis-cli", 6379),
 ];
 
+/// How much of a command is searched.
+const MOST_WORDS: usize = 64;
+const LONGEST_WORD: usize = 2048;
+
 /// How many hosts of a line are considered.
 const MOST: usize = 4;
 
@@ -54,6 +58,8 @@ pub(super) fn named(
 ) -> Vec<(HostName, u16)> {
     let command: Vec<String> = argv
         .iter()
+        .filter(|word| word.len() < LONGEST_WORD)
+        .take(MOST_WORDS)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let command = command.join(" ");

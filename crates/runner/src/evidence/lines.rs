@@ -3,7 +3,7 @@
 /// How much is searched: bytes, lines, and bytes of a line.
 const BYTES: usize = 64 * 1024;
 const LINES: usize = 48;
-const LINE_BYTES: usize = 4 * 1024;
+const LINE_BYTES: usize = 2 * 1024;
 
 /// The last lines that say something, oldest first.
 pub(super) fn last(output: &[u8]) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::intent::Intent;
 use super::locate::Located;
+use super::rerun::hidden;
 
 /// How many paths of a line are considered.
 const MOST: usize = 6;
@@ -250,8 +251,8 @@ fn trimmed(text: &str) -> &str {
 }
 
 fn looks_usable(text: &str) -> bool {
-    let odd =
-        |character: char| character.is_control() || character == '\u{fffd}' || character == '\0';
+    // What cannot be shown to a person as it is, is not offered to one.
+    let odd = |character: char| hidden(character) || character == '\u{fffd}';
     !text.is_empty()
         && text.len() < 1024
         && !text.contains("://")

@@ -76,7 +76,7 @@ fn quote(word: &OsStr) -> String {
 }
 
 /// Characters that a terminal obeys or does not show.
-fn hidden(character: char) -> bool {
+pub(super) fn hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -59,13 +59,21 @@ pub(crate) fn holds_secret(text: &[u8]) -> bool {
 pub(crate) fn secret_ranges(text: &[u8]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
+    // Up to here no web token can begin: one that began earlier had the same end and failed.
+    let mut no_web_token = 0;
     while at < text.len() {
         let found = text.get(at..).and_then(|rest| {
             let starts = at == 0 || !text.get(at - 1).copied().is_some_and(is_word);
             let range = match rest {
                 [b':', b'/', b'/', ..] => password_in_address(rest),
                 [b'-', b'-', b'-', b'-', b'-', ..] => private_key(rest),
-                _ if starts => known_token(rest).or_else(|| web_token(rest)),
+                _ if starts => known_token(rest).or_else(|| {
+                    let found = (at >= no_web_token).then(|| web_token(rest)).flatten();
+                    if found.is_none() && at >= no_web_token && rest.starts_with(b"eyJ") {
+                        no_web_token = at + run(rest, b"_-");
+                    }
+                    found
+                }),
                 _ => None,
             }?;
             Some(at + range.start..at + range.end)
@@ -86,6 +94,9 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// How far a token is looked at before it is known to be one, so that no text costs more than a multiple of its length.
+const PROBE: usize = 128;
+
 fn run(text: &[u8], also: &[u8]) -> usize {
     text.iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || also.contains(byte))
@@ -95,7 +106,7 @@ fn run(text: &[u8], also: &[u8]) -> usize {
 fn known_token(text: &[u8]) -> Option<Range<usize>> {
     TOKENS.iter().find_map(|token| {
         let rest = text.strip_prefix(token.prefix.as_bytes())?;
-        let length = run(rest, token.also);
+        let length = run(rest.get(..rest.len().min(PROBE))?, token.also);
         let body = rest.get(..length)?;
         let letters = body.iter().any(u8::is_ascii_alphabetic);
         let digits = body.iter().any(u8::is_ascii_digit);
@@ -105,7 +116,7 @@ fn known_token(text: &[u8]) -> Option<Range<usize>> {
             _ => length >= token.rest,
         };
         let real = fits && (!token.digit || (letters && digits));
-        real.then(|| 0..token.prefix.len() + length)
+        real.then(|| 0..token.prefix.len() + run(rest, token.also))
     })
 }
 
