@@ -230,15 +230,19 @@ impl Directory {
         let mut owner_kept = true;
         if let Making::Like { old, executable } = making {
             let mine = Found::of(&rustix::fs::fstat(&made)?);
+            let mut allowed = old.permissions;
             if mine.owner != old.owner {
                 let (user, group) = (Uid::from_raw(old.owner.0), Gid::from_raw(old.owner.1));
                 owner_kept = rustix::fs::fchown(&made, Some(user), Some(group)).is_ok();
+                if !owner_kept && rustix::fs::fchown(&made, None, Some(group)).is_err() {
+                    allowed = for_another_group(allowed);
+                }
             }
             let all = Mode::XUSR | Mode::XGRP | Mode::XOTH;
             let permissions = match executable {
-                None => old.permissions,
-                Some(true) => old.permissions | executable_for_readers(old.permissions),
-                Some(false) => old.permissions - all,
+                None => allowed,
+                Some(true) => allowed | executable_for_readers(allowed),
+                Some(false) => allowed - all,
             };
             rustix::fs::fchmod(&made, permissions)?;
         }
@@ -319,6 +323,19 @@ impl Directory {
     }
 }
 
+/// What the old group could do is not for the members of another: they get only what everybody has.
+fn for_another_group(permissions: Mode) -> Mode {
+    let pairs = [
+        (Mode::RGRP, Mode::ROTH),
+        (Mode::WGRP, Mode::WOTH),
+        (Mode::XGRP, Mode::XOTH),
+    ];
+    let everybodys = pairs
+        .into_iter()
+        .filter(|(group, other)| permissions.contains(*group | *other));
+    (permissions - Mode::RWXG) | everybodys.map(|(group, _)| group).collect::<Mode>()
+}
+
 /// Whoever may read it may execute it, as git does.
 fn executable_for_readers(permissions: Mode) -> Mode {
     let pairs = [
@@ -348,4 +365,30 @@ pub(super) fn is_race(error: &io::Error) -> bool {
 pub(super) fn identity_behind(path: &AbsolutePath) -> Option<Identity> {
     let stat = rustix::fs::stat(path.as_path()).ok()?;
     Some(Found::of(&stat).identity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_are_not_handed_to_another_group() {
+        let mode = Mode::from_raw_mode;
+        for (before, after) in [
+            (0o640, 0o600),
+            (0o664, 0o644),
+            (0o755, 0o755),
+            (0o770, 0o700),
+            (0o606, 0o606),
+        ] {
+            assert_eq!(for_another_group(mode(before)), mode(after), "{before:o}");
+        }
+        for (before, after) in [(0o644, 0o111), (0o600, 0o100), (0o222, 0)] {
+            assert_eq!(
+                executable_for_readers(mode(before)),
+                mode(after),
+                "{before:o}"
+            );
+        }
+    }
 }

@@ -3,10 +3,11 @@
 //! Everything that can fail is done first: every change is judged, directories are made, new contents are written beside
 //! their targets. Then each target is exchanged for its new file by one rename, and the old one is kept under a name of
 //! ours. Where a rename fails, those before it are undone, last first. Only when all are done are the old files removed.
+//! Where names cannot be exchanged, the old file is moved away first, and for a moment there is none.
 //!
 //! The journal is in memory. A process that is killed in the middle leaves each file either old or new, never half
 //! written; some may be new while others are old, and files named `.palisade-*.tmp` hold the new or the old contents of
-//! their neighbours.
+//! their neighbours. Where names cannot be exchanged, one file can be missing: its old content has such a name.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -19,6 +20,7 @@ use super::error::FileError;
 use super::guarded::{GuardedFiles, check_writable, missing, unstable};
 use super::resolve::{Last, Resolved, split};
 use super::stage::{Staged, own_name};
+use super::strength::Strength;
 
 /// A file as it was when it was read.
 #[derive(Clone, Debug)]
@@ -357,8 +359,11 @@ impl GuardedFiles {
             return Ok(());
         };
         hook(Step::Commit).map_err(failed)?;
+        let exchanges = self.strength() > Strength::Checked;
         let kept = match &mut this.staged {
-            Some(staged) if parent.exchange(staged.name(), name).map_err(failed)? => {
+            Some(staged)
+                if exchanges && parent.exchange(staged.name(), name).map_err(failed)? =>
+            {
                 // The name of the staged file is now that of the old one, which must not be removed yet.
                 staged.release();
                 let kept = staged.name().to_owned();

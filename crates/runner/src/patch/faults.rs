@@ -11,7 +11,7 @@ use palisade_policy::{
 
 use super::apply::{Applied, apply_with};
 use super::{Patch, PatchError};
-use crate::files::{GuardedFiles, Step};
+use crate::files::{GuardedFiles, Step, Strength};
 
 const PATCH: &[u8] = b"\
 --- a/one
@@ -45,7 +45,7 @@ struct Stage {
     base: AbsolutePath,
 }
 
-fn stage() -> Stage {
+fn stage(strength: Strength) -> Stage {
     let directory = tempfile::Builder::new()
         .prefix("palisade-faults-")
         .tempdir_in("/var/tmp")
@@ -65,7 +65,7 @@ fn stage() -> Stage {
     let policy = CanonicalSandboxPolicy::workspace_write([root.clone()]).resolve(&context);
     Stage {
         directory,
-        files: GuardedFiles::new(policy.unwrap()),
+        files: GuardedFiles::new(policy.unwrap()).at_most(strength),
         base: root.path().clone(),
     }
 }
@@ -108,7 +108,18 @@ fn below(stage: &Stage) -> BTreeMap<String, Option<Vec<u8>>> {
 
 #[test]
 fn a_fault_at_any_step_leaves_all_or_nothing() {
-    let whole = stage();
+    // Six names change.
+    fails_everywhere(Strength::Kernel, 6);
+}
+
+#[test]
+fn a_fault_at_any_step_leaves_all_or_nothing_where_names_cannot_be_exchanged() {
+    // Two of them in two steps.
+    fails_everywhere(Strength::Checked, 8);
+}
+
+fn fails_everywhere(strength: Strength, commits: usize) {
+    let whole = stage(strength);
     let before = below(&whole);
     let (result, steps) = apply_failing(&whole, &[]);
     result.unwrap();
@@ -126,15 +137,15 @@ fn a_fault_at_any_step_leaves_all_or_nothing() {
             "two"
         ]
     );
-    // Three directories, four new files, six names that change, four old files to forget.
+    // Three directories, four new files, four old files to forget.
     let count = |wanted: Step| steps.iter().filter(|step| **step == wanted).count();
     assert_eq!(count(Step::MakeDirectory), 3);
     assert_eq!(count(Step::Stage), 4);
-    assert_eq!(count(Step::Commit), 6);
+    assert_eq!(count(Step::Commit), commits);
     assert_eq!(count(Step::Forget), 4);
 
     for (fail, step) in steps.iter().enumerate() {
-        let stage = stage();
+        let stage = stage(strength);
         let (result, _) = apply_failing(&stage, &[fail]);
         if *step == Step::Forget {
             // Everything is done; what could not be removed is said.
@@ -153,12 +164,12 @@ fn a_fault_at_any_step_leaves_all_or_nothing() {
 
 #[test]
 fn what_cannot_be_undone_is_named_with_its_old_content() {
-    let (_, steps) = apply_failing(&stage(), &[]);
+    let (_, steps) = apply_failing(&stage(Strength::Kernel), &[]);
     let last = steps
         .iter()
         .rposition(|step| *step == Step::Commit)
         .unwrap();
-    let stage = stage();
+    let stage = stage(Strength::Kernel);
     // The last rename fails, and then the first undoing.
     let (result, _) = apply_failing(&stage, &[last, last + 1]);
     let Err(PatchError::NotUndone { left, .. }) = result else {
@@ -177,7 +188,7 @@ fn what_cannot_be_undone_is_named_with_its_old_content() {
 
 #[test]
 fn a_file_that_changes_meanwhile_is_noticed() {
-    let stage = stage();
+    let stage = stage(Strength::Kernel);
     let victim = stage.directory.path().join("two");
     let patch = Patch::parse(PATCH).unwrap();
     let mut commits = 0;

@@ -39,7 +39,8 @@
 //!
 //! If anything fails, every file is as before and nothing of ours is left. If the process is killed in the middle, each
 //! file is either old or new, but some may be new while others are old; files named `.palisade-*.tmp` beside them hold
-//! the other contents and can be removed.
+//! the other contents. On a file system that cannot exchange two names, one file can be missing, and its old content has
+//! such a name.
 
 mod apply;
 pub mod command;

@@ -45,6 +45,10 @@ fn a_link_that_leads_inside_is_followed_and_one_that_leads_out_is_named() {
         );
         let moved = files.rename(&stage.path("src/lib.rs"), &stage.path("outer/x"));
         assert_eq!(clause(moved), Clause::OutsideRoots);
+        // A link in the middle is one as well.
+        let below = stage.path("outer/below/lib.rs");
+        assert_eq!(clause(files.write(&below, b"x")), Clause::OutsideRoots);
+        assert_eq!(clause(files.remove(&below)), Clause::OutsideRoots);
         let git = clause(files.write(&stage.path("history/config"), b"x"));
         assert_eq!(git, Clause::Protected(stage.path(".git")));
         assert!(matches!(
