@@ -48,6 +48,12 @@ impl Executor {
         }
     }
 
+    /// What it is built on.
+    #[must_use]
+    pub const fn foundation(&self) -> &Foundation {
+        &self.foundation
+    }
+
     /// What was approved in this session.
     #[must_use]
     pub const fn approvals(&self) -> &ApprovalCache {

@@ -9,6 +9,7 @@
 mod approvals;
 mod denials;
 mod patches;
+mod records;
 mod streams;
 mod support;
 mod timing;

@@ -1,9 +1,11 @@
 //! Output while a command runs.
 
+use std::time::Duration;
+
 use palisade_exec_policy::AskForApproval;
 use palisade_runner::capture::Stream;
-use palisade_runner::executor::StdoutStream;
 use palisade_runner::executor::shell::{ShellProgram, UserShell};
+use palisade_runner::executor::{ExecutionRequest, StdoutStream, normalize_exec_result};
 
 use crate::support::{Scripted, Stage};
 
@@ -50,14 +52,18 @@ async fn a_reader_who_does_not_read_does_not_keep_the_result_for_ever() {
     };
     let (sender, queue) = tokio::sync::mpsc::channel(1);
     let host = Scripted::default();
-    let request = stage
-        .script("echo a; echo b >&2; echo c")
+    let params = stage.params(&["sh", "-c", "echo a; echo b >&2; echo c"]);
+    let request = ExecutionRequest::shell(params.with_timeout_ms(500))
         .streaming_to(StdoutStream::queue("turn-1", "call-1", sender));
-    let output = host
-        .run(&executor, request, AskForApproval::OnFailure)
-        .await;
-    // Whether the command had to wait for the reader is a matter of time; that this returns is not.
-    drop(output);
+    let run = host.run(&executor, request, AskForApproval::OnFailure);
+    let result = tokio::time::timeout(Duration::from_secs(60), run).await;
+    // Whether it ended by itself or had to wait for the reader until its time was over is a matter of luck.
+    let result = result.unwrap();
+    let output = normalize_exec_result(&result);
+    assert!(
+        matches!(output.event_output().exit_code, 0 | 124),
+        "{result:?}"
+    );
     drop(queue);
 }
 

@@ -52,8 +52,7 @@ impl Stage {
         let root = fs::canonicalize(base.path()).unwrap();
         let stage = Self {
             _base: base,
-            // The examples of the built-in rules are about a project of this name.
-            workspace: root.join("app"),
+            workspace: root.join("workspace"),
             outside: root.join("outside"),
             helper: root.join("helper"),
             home: root.join("home"),
