@@ -12,7 +12,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::support::{Stage, tree};
 
-const ROUNDS: usize = 800;
+const ROUNDS: usize = 400;
 
 /// A thread that keeps exchanging two names until it is dropped.
 struct Swapper {
