@@ -109,6 +109,9 @@
 //! - **Mask**: something empty and unreadable mounted over what must not be read.
 //! - **Private place**: something that the session has of its own: `/tmp`, a layer over a cache or over `.git`.
 //! - **Canary**: a directory outside, in which making a file must fail before a command is started.
+//! - **Mark**: what every process of a command carries in its environment, so that ending the command ends what it left
+//!   behind, and nothing of another one.
+//! - **Judged program**: the file that somebody decided about, by its path and inode; it is what runs, or nothing.
 //! - **Narrower**: a further rule set or filter for one command. Nothing can make a command wider than its session.
 //! - **Residue**: what gets through all the same, and is documented and reported instead of denied.
 //!

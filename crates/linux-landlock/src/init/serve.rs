@@ -135,7 +135,7 @@ impl Session {
                     }
                 };
                 let id = request.id;
-                match self.start(request, [stdin, stdout, stderr], &status) {
+                match self.start(*request, [stdin, stdout, stderr], &status) {
                     Ok(pid) => {
                         tell(&status, Record::Started { pid });
                         self.ledger.started(id, pid);

@@ -346,3 +346,95 @@ fn kill_if(number: i32, condemned: impl FnOnce(&Process) -> bool) {
         let _ = pidfd_send_signal(handle, Signal::KILL);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Number, parent, process session.
+    fn processes(of: &[(i32, i32, i32)]) -> HashMap<i32, Process> {
+        let process = |&(pid, parent, session): &(i32, i32, i32)| Process {
+            pid,
+            parent,
+            group: session,
+            session,
+            born: 0,
+        };
+        of.iter().map(|seen| (seen.0, process(seen))).collect()
+    }
+
+    /// Commands 1 and 2 run as 10 and 20, and command 3 ran as 30; 40 feeds command 2.
+    fn ledger() -> (Ledger, [Marker; 3]) {
+        let marks = [(); 3].map(|()| Marker::random().unwrap());
+        let mut ledger = Ledger::new(Tier::Full);
+        for (id, mark) in (1..).zip(marks) {
+            ledger.expect(id, Some(mark));
+        }
+        ledger.started(1, 10);
+        ledger.started(2, 20);
+        ledger.started(3, 30);
+        ledger.reaped(30);
+        ledger.relays(2, 40);
+        (ledger, marks)
+    }
+
+    #[track_caller]
+    fn owners(of: &[(i32, i32, i32)], marked: &[(i32, usize)], expected: &[(i32, Option<u32>)]) {
+        let (ledger, marks) = ledger();
+        let all = processes(of);
+        let mark_of = |process: &Process| {
+            let found = marked.iter().find(|(pid, _)| *pid == process.pid)?;
+            marks.get(found.1 - 1).copied()
+        };
+        let owners = Owners::of(&all, &ledger, mark_of);
+        for (pid, owner) in expected {
+            assert_eq!(owners.0[pid], *owner, "{pid}");
+        }
+    }
+
+    #[test]
+    fn descent_from_a_running_command_counts_before_a_mark() {
+        owners(
+            &[
+                (10, 1, 10),
+                (11, 10, 11),
+                (12, 11, 12),
+                (21, 1, 20),
+                (40, 1, 0),
+            ],
+            &[(12, 3), (21, 1)],
+            &[(10, Some(1)), (12, Some(1)), (21, Some(2)), (40, Some(2))],
+        );
+    }
+
+    #[test]
+    fn orphans_are_known_by_their_mark_and_then_by_their_session() {
+        owners(
+            &[
+                (50, 1, 50),
+                (51, 50, 51),
+                (60, 1, 30),
+                (61, 1, 30),
+                (70, 1, 70),
+            ],
+            &[(50, 3), (61, 1)],
+            &[
+                (50, Some(3)),
+                (51, Some(3)),
+                (60, Some(3)),
+                (61, Some(1)),
+                (70, None),
+            ],
+        );
+    }
+
+    /// What is read one after the other need not fit together.
+    #[test]
+    fn parents_in_a_circle_do_not_keep_anybody_busy() {
+        owners(
+            &[(50, 51, 50), (51, 50, 51)],
+            &[],
+            &[(50, None), (51, None)],
+        );
+    }
+}

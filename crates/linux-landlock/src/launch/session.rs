@@ -247,7 +247,7 @@ impl Session {
         let (status, theirs) = pipe_with(PipeFlags::CLOEXEC).map_err(LaunchError::system)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let marker = Marker::random().map_err(LaunchError::system)?;
-        let request = Request::Command(command.request(id, Some(marker)));
+        let request = Request::Command(Box::new(command.request(id, Some(marker))));
         let [stdin, stdout, stderr] = stdio.descriptors();
         let theirs_borrowed = std::os::fd::AsFd::as_fd(&theirs);
         self.connection

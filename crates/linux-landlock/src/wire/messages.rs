@@ -12,7 +12,7 @@ use crate::step::Step;
 #[derive(Debug)]
 pub(crate) enum Request {
     /// Start a command. With it travel four descriptors: where its status is reported, and its 0, 1 and 2.
-    Command(CommandRequest),
+    Command(Box<CommandRequest>),
     /// Send a signal to the process group of a command.
     Signal { id: u32, signal: i32 },
     /// End everything that belongs to no other command than this one.
@@ -85,7 +85,7 @@ impl Wire for Request {
 
     fn take(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         match u8::take(reader)? {
-            0 => CommandRequest::take(reader).map(Self::Command),
+            0 => CommandRequest::take(reader).map(|command| Self::Command(Box::new(command))),
             1 => Ok(Self::Signal {
                 id: Wire::take(reader)?,
                 signal: Wire::take(reader)?,

@@ -15,7 +15,8 @@ mod pty;
 mod stdio;
 #[cfg(unix)]
 mod sys;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 
 #[cfg(unix)]

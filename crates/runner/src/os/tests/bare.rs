@@ -17,7 +17,7 @@ fn both(test: impl Fn(&Path, &Starter)) {
     test(stage.path(), &Starter::Bare);
     let stage = super::support::stage();
     if let Some((workspace, session)) = confined(&stage) {
-        test(&workspace, &Starter::Confined(session));
+        test(&workspace, &Starter::Confined(Box::new(session)));
     }
 }
 
@@ -240,7 +240,7 @@ fn nothing_of_a_finished_command_is_left_in_this_program() {
             spawn_bare(&script("true", stage.path()), Stdio::null().unwrap()).unwrap();
         let pid = match &process {
             crate::os::Process::Bare(bare) => bare.pid(),
-            _ => unreachable!(),
+            other => panic!("{other:?}"),
         };
         end(&mut process).unwrap();
         drop(process);

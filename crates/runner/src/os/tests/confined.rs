@@ -26,7 +26,7 @@ fn a_session_confines_and_reports() {
     assert_eq!(session.policy().roots().len(), 1);
     session.watch_aftermath(&host(&stage.path().join("home")));
     let outside = stage.path().join("outside");
-    let starter = Starter::Confined(session);
+    let starter = Starter::Confined(Box::new(session));
     let text = format!(
         "echo in > inside; echo planted > .envrc; echo out > {}",
         outside.display()
@@ -36,7 +36,7 @@ fn a_session_confines_and_reports() {
     assert!(workspace.join("inside").exists());
     assert!(!outside.exists());
     let Starter::Confined(session) = starter else {
-        unreachable!()
+        panic!("it was confined")
     };
     assert_eq!(session.import_git(), Vec::<String>::new());
     let found = session.aftermath();

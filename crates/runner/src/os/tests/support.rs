@@ -79,7 +79,7 @@ pub(super) fn end(process: &mut Process) -> Result<Ended, SetupFailure> {
 /// What starts commands: bare, or in a session.
 pub(super) enum Starter {
     Bare,
-    Confined(ConfinedSession),
+    Confined(Box<ConfinedSession>),
 }
 
 impl Starter {

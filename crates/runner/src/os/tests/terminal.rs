@@ -81,6 +81,6 @@ fn a_bare_shell_controls_its_jobs_and_sees_its_size() {
 fn a_confined_shell_controls_its_jobs_and_sees_its_size() {
     let stage = stage();
     if let Some((workspace, session)) = confined(&stage) {
-        shell_on_a_terminal(&workspace, &Starter::Confined(session));
+        shell_on_a_terminal(&workspace, &Starter::Confined(Box::new(session)));
     }
 }
