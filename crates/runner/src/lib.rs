@@ -32,3 +32,8 @@ pub mod select;
 pub mod session;
 pub mod supervise;
 pub mod workspace;
+
+/// The rules and the decision, for those who depend on this crate alone.
+pub use palisade_exec_policy as exec_policy;
+/// The policy model, for those who depend on this crate alone.
+pub use palisade_policy as policy;
