@@ -141,7 +141,7 @@ impl Sandbox {
         let mut argv = argv.into_iter().map(Into::into);
         let program = argv.next().unwrap_or_default();
         let spec = CommandSpec::new(program).with_args(argv);
-        let manager = SandboxManager::new(&self.host);
+        let manager = SandboxManager::new(&self.host).accepting(self.placed.accepted.clone());
         let ExecEnv { program, args, .. } = manager.transform(
             spec,
             &self.placed.policy,
