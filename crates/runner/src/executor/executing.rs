@@ -214,6 +214,7 @@ impl Executor {
         }
         let case = Case {
             argv: &params.command,
+            env: &[],
             cwd: &cwd,
             search_path: params
                 .env
