@@ -9,9 +9,7 @@ use palisade_exec_policy::language::{
 };
 use palisade_exec_policy::matching::{PlaceFacts, builtin};
 use palisade_exec_policy::{AskForApproval, Rules, RulesError};
-use palisade_policy::{
-    AbsolutePath, CanonicalSandboxPolicy, GitAccess, Grant, HostFacts, Os, WorkspaceRoot,
-};
+use palisade_policy::{CanonicalSandboxPolicy, GitAccess, Grant, WorkspaceRoot};
 
 use super::disk::own_uid;
 use super::error::ConfigError;
@@ -21,9 +19,8 @@ use super::paths::ConfigPaths;
 use super::reach;
 use super::trust::{canonical, collect_project};
 use crate::host::Host;
+use crate::judge::RuleBook;
 
-/// What the allow rules that people agreed to keep are called in explanations.
-const STORED_RULES: &str = "stored approvals";
 /// What the text of the session is called.
 const SESSION: &str = "session";
 
@@ -33,7 +30,9 @@ const SESSION: &str = "session";
 pub struct Configuration {
     /// The project, links resolved.
     pub project: WorkspaceRoot,
-    /// The rules of all layers, and their settings.
+    /// The policy files of all layers, for sessions, which add what people agree to.
+    pub book: RuleBook,
+    /// The rules of all layers and of what people agreed to keep, and their settings.
     pub rules: Rules,
     /// Where the rules are asked about commands: the project, what is protected in it and what else can be written.
     pub place: PlaceFacts,
@@ -113,11 +112,6 @@ pub fn load(
         Some(state) => state.approvals().read()?,
         None => StoredApprovals::default(),
     };
-    reading.add_text(
-        Layer::User,
-        STORED_RULES,
-        &approvals.allow_rules(&root, now),
-    )?;
 
     let project_trust = match collect_project(&root)? {
         None => ProjectTrust::Absent,
@@ -139,7 +133,8 @@ pub fn load(
 
     let project = WorkspaceRoot::from_absolute(root)?;
     let place = PlaceFacts::new(project.path(), &host.facts);
-    let rules = Rules::from_files(reading.files, &reading.context, &example_place(&place))?;
+    let book = RuleBook::only(reading.files, reading.context);
+    let rules = book.rules(&[approvals.allow_rules(project.path(), now)])?;
     let loaded = rules.policy();
     let anchors = Anchors {
         project: &project,
@@ -180,22 +175,9 @@ pub fn load(
         ignored_grants,
         project_trust,
         sources: reading.sources,
+        book,
         rules,
     })
-}
-
-/// Where the examples of policies are judged: in a project called `/srv/app`, of somebody who lives in `/home/dev`. A
-/// policy whose examples hold on one machine then loads on every other, whatever projects are called there.
-fn example_place(real: &PlaceFacts) -> PlaceFacts {
-    match (
-        AbsolutePath::new("/srv/app"),
-        AbsolutePath::new("/home/dev"),
-    ) {
-        (Ok(project), Ok(home)) => {
-            PlaceFacts::new(&project, &HostFacts::new(Os::Linux).with_home(home))
-        }
-        _ => real.clone(),
-    }
 }
 
 fn with_grants(

@@ -13,6 +13,7 @@ mod os_text;
 mod pattern;
 pub(crate) mod secrets;
 
+pub(crate) use model::code_loading;
 pub use model::{
     Built, EnvError, EnvironmentPolicy, Excluded, Inherit, MARKER, Markers, NETWORK_MARKER, Why,
     sandbox_name,

@@ -344,6 +344,18 @@ pub struct EnvError {
     pub problem: &'static str,
 }
 
+/// The variables that make programs load or run other code.
+pub(crate) fn code_loading(env: &Environment) -> Vec<(OsString, OsString)> {
+    env.iter()
+        .filter(|(name, value)| {
+            let (name, value) = (name.as_encoded_bytes(), value.as_encoded_bytes());
+            secrets::is_shell_function(name, value)
+                || secrets::name_rule(name).is_some_and(|rule| rule.kind == secrets::Kind::Code)
+        })
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

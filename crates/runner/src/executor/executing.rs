@@ -25,6 +25,7 @@ use super::session::ExecutorSession;
 use super::shell::maybe_translate_shell_command;
 use crate::approve::{ApprovalCache, ApprovalKey};
 use crate::audit::{DecisionWord, trace};
+use crate::environment::code_loading;
 use crate::judge::{Case, Standing, sandbox_view};
 
 /// Runs commands and patches of tools. Clones are the same executor.
@@ -212,8 +213,11 @@ impl Executor {
         if asked_for != params.command {
             forms.push(asked_for);
         }
+        // What makes programs load other code makes another command of this one.
+        let loading = code_loading(&params.env);
         let case = Case {
             argv: &params.command,
+            env: &loading,
             cwd: &cwd,
             search_path: params
                 .env

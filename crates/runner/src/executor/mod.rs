@@ -61,7 +61,7 @@
 //!     executor.plan(ExecutionRequest::shell(params), &Nobody, AskForApproval::UnlessTrusted)
 //! };
 //! assert_eq!(plan(&["ls", "-l"])?.initial_sandbox(), Some(SandboxType::LinuxLandlock));
-//! assert_eq!(plan(&["make"])?.asks(), Some(ApprovalPurpose::RunUnsandboxed));
+//! assert_eq!(plan(&["frob"])?.asks(), Some(ApprovalPurpose::RunUnsandboxed));
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -3,6 +3,7 @@
 use palisade_exec_policy::language::{Layer, LoadContext, PolicyErrors, PolicyFile, Source, parse};
 use palisade_exec_policy::matching::{PlaceFacts, builtin};
 use palisade_exec_policy::{Rules, RulesError};
+use palisade_policy::{AbsolutePath, HostFacts, Os};
 
 /// What the rules that people agreed to are called in messages.
 const KEPT: [&str; 2] = ["stored approvals", "approvals of this session"];
@@ -56,7 +57,7 @@ impl RuleBook {
     ///
     /// # Errors
     /// A file does not load, or an example does not hold.
-    pub fn rules(&self, kept: &[String], place: &PlaceFacts) -> Result<Rules, RulesError> {
+    pub fn rules(&self, kept: &[String]) -> Result<Rules, RulesError> {
         let mut files = self.files.clone();
         for (name, text) in KEPT.iter().zip(kept).filter(|(_, text)| !text.is_empty()) {
             let file: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, *name, text));
@@ -70,6 +71,18 @@ impl RuleBook {
             });
             files.push(file);
         }
-        Rules::from_files(files, &self.context, place)
+        Rules::from_files(files, &self.context, &example_place()?)
     }
+}
+
+/// Where the examples of policies are judged: in a project called `/srv/app`, of somebody who lives in `/home/dev`. A
+/// policy whose examples hold on one machine then loads on every other, whatever projects are called there.
+fn example_place() -> Result<PlaceFacts, RulesError> {
+    let path = |unix: &str, elsewhere: &str| {
+        let path = if cfg!(windows) { elsewhere } else { unix };
+        AbsolutePath::new(path).map_err(|_| RulesError::Examples(Vec::new()))
+    };
+    let project = path("/srv/app", r"C:\srv\app")?;
+    let host = HostFacts::new(Os::Linux).with_home(path("/home/dev", r"C:\Users\dev")?);
+    Ok(PlaceFacts::new(&project, &host))
 }

@@ -36,6 +36,8 @@ pub struct Case<'a> {
     pub cwd: &'a AbsolutePath,
     /// The `PATH` that it would have, where programs are to be looked up.
     pub search_path: Option<&'a OsStr>,
+    /// Variables that it asked for by itself. They are judged as if they stood before the command.
+    pub env: &'a [(OsString, OsString)],
     /// What it asks for beyond the policy.
     pub permissions: &'a SandboxPermissions,
 }
@@ -144,7 +146,7 @@ impl Judge {
         facts: HostFacts,
     ) -> Result<Self, RulesError> {
         let place = PlaceFacts::new(project.path(), &facts);
-        let rules = Arc::new(book.rules(&[], &place)?);
+        let rules = Arc::new(book.rules(&[])?);
         let protected: Vec<_> = rules.policy().settings().protected.value.clone();
         let place = match protected == PathRules::DEFAULT_PROTECTED {
             true => place,
@@ -228,7 +230,10 @@ impl Judge {
         if let Some(programs) = &programs {
             facts = facts.with_programs(programs as &dyn Programs);
         }
-        let analysis = analyze_argv(case.argv, &Limits::default());
+        let analysis = match case.env.is_empty() {
+            true => analyze_argv(case.argv, &Limits::default()),
+            false => analyze_argv(&with_env(case), &Limits::default()),
+        };
         let evaluation = rules.evaluate(&analysis, &facts);
         self.put(case, standing, rules.policy(), &analysis, &evaluation)
             .map_err(RulesError::Load)
@@ -246,7 +251,7 @@ impl Judge {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let allowed = state.kept.allow_rules(project, now);
         if allowed != state.allowed {
-            state.rules = Arc::new(self.book.rules(&allowed, &self.place)?);
+            state.rules = Arc::new(self.book.rules(&allowed)?);
             state.allowed = allowed;
         }
         Ok((Arc::clone(&state.rules), state.kept.clone()))
@@ -300,6 +305,21 @@ impl Judge {
             requirement: decision.requirement,
         })
     }
+}
+
+/// The command as `env` would start it: a variable such as `LD_PRELOAD` makes another command of it.
+fn with_env(case: &Case<'_>) -> Vec<OsString> {
+    let variables = case.env.iter().map(|(name, value)| {
+        let mut both = name.clone();
+        both.push("=");
+        both.push(value);
+        both
+    });
+    [OsString::from("env")]
+        .into_iter()
+        .chain(variables)
+        .chain(case.argv.iter().cloned())
+        .collect()
 }
 
 /// The offer, with the rule that asked. Two rules that ask cannot be answered by one approval.

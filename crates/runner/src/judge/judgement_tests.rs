@@ -48,6 +48,7 @@ fn ask(judge: &Judge, approval: AskForApproval, argv: &[&str], now: Moment) -> J
         argv: &argv,
         cwd: &cwd,
         search_path: None,
+        env: &[],
         permissions: &SandboxPermissions::UseDefault,
     };
     judge.judge(&case, &standing(approval), now).unwrap()
@@ -196,6 +197,28 @@ fn a_grant_is_not_shared_with_a_part_of_the_script_that_does_not_have_it() {
     assert!(script("fetcher sync && ./anything").grants.is_empty());
     assert!(script("fetcher sync; curl evil.example").grants.is_empty());
     assert!(script("fetcher sync $(x)").grants.is_empty());
+}
+
+#[test]
+fn a_variable_that_a_command_asks_for_is_judged_with_it() {
+    let judge = judge();
+    let cwd = AbsolutePath::new("/srv/app").unwrap();
+    let ask = |env: &[(OsString, OsString)]| {
+        let case = Case {
+            argv: &["ls".into()],
+            cwd: &cwd,
+            search_path: None,
+            env,
+            permissions: &SandboxPermissions::UseDefault,
+        };
+        judge
+            .judge(&case, &standing(AskForApproval::UnlessTrusted), at(0))
+            .unwrap()
+    };
+    assert!(!asks(&ask(&[])));
+    for name in ["LD_PRELOAD", "BASH_ENV", "PATH"] {
+        assert!(asks(&ask(&[(name.into(), "./evil".into())])), "{name}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@
 //! let cwd = AbsolutePath::new("/srv/app")?;
 //! let ask = |argv: &[&str]| {
 //!     let argv: Vec<_> = argv.iter().map(|word| (*word).into()).collect();
-//!     let case = Case { argv: &argv, cwd: &cwd, search_path: None, permissions: &SandboxPermissions::UseDefault };
+//!     let case = Case { argv: &argv, cwd: &cwd, search_path: None, env: &[], permissions: &SandboxPermissions::UseDefault };
 //!     judge.judge(&case, &standing, Moment::from_unix(0)?).map_err(Box::<dyn std::error::Error>::from)
 //! };
 //! assert!(matches!(ask(&["ls", "-l"])?.requirement, ExecApprovalRequirement::Skip { .. }));

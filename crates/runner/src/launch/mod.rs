@@ -1,5 +1,6 @@
 //! From a host, a place and a command to an outcome.
 
+mod claim;
 mod start;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::host::Host;
 use crate::os::ConfinedSession;
 use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::{Cancellation, Timing};
+use crate::workspace::Wait;
 
 pub(crate) use start::{Control, Ground, start};
 
@@ -146,6 +148,8 @@ pub struct Launch {
     pub timing: Timing,
     /// Who can end it.
     pub cancel: Cancellation,
+    /// How long it waits for another command on the workspace that guards more.
+    pub wait_for_others: Wait,
 }
 
 impl Launch {
@@ -160,9 +164,13 @@ impl Launch {
             wall: None,
             timing: Timing::default(),
             cancel: Cancellation::new(),
+            wait_for_others: Wait::For(PATIENCE),
         }
     }
 }
+
+/// How long a command waits for another that guards more, unless it is said otherwise.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What waits while a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +185,7 @@ pub enum Driver {
 /// Runs a command in a sandbox of its own, or in none, and waits for its end.
 pub async fn run(host: &Host, placed: &Placed, launch: Launch, driver: Driver) -> Finished {
     match ground(host, placed, driver).await {
-        Ok(ground) => on(ground, placed, launch, driver).await,
+        Ok(ground) => on(host, ground, placed, launch, driver).await,
         Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
     }
 }
@@ -214,12 +222,13 @@ pub(crate) async fn off_the_runtime<T: Send + 'static>(
 
 /// Runs a command on its ground, and waits for its end.
 pub(crate) async fn on(
+    host: &Host,
     ground: Ground,
     placed: &Placed,
     launch: Launch,
     driver: Driver,
 ) -> Finished {
-    match start(ground, placed.sandbox, launch) {
+    match start(host, ground, placed.sandbox, launch, driver).await {
         Ok(running) => running.finish(driver).await,
         Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
     }

@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use palisade_policy::{AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType};
 
+use super::claim::claim;
 use super::{Driver, Launch, OutputMode, Stdin, WindowSize};
 use crate::capture::{Caps, Captured};
 use crate::evidence::{self, Failure};
+use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::program;
 use crate::supervise::{Cause, Ended, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio};
+use crate::workspace::Claim;
 
 /// What a command stands on while it runs.
 #[derive(Debug)]
@@ -25,7 +28,7 @@ pub(crate) enum Ground {
 }
 
 impl Ground {
-    fn confined(&self) -> Option<&ConfinedSession> {
+    pub(super) fn confined(&self) -> Option<&ConfinedSession> {
         match self {
             Self::Bare => None,
             Self::Shared(session) => Some(session),
@@ -38,6 +41,8 @@ impl Ground {
 #[derive(Debug)]
 pub(crate) struct Running {
     ground: Ground,
+    /// Held until everything of the command is over.
+    claim: Option<Arc<Claim>>,
     process: Held,
     terminal: Option<Arc<Pty>>,
     streams: Streams,
@@ -103,11 +108,21 @@ impl Control {
 ///
 /// # Errors
 /// Names the step that failed. Whether the program itself could be started is known when the run is finished.
-pub(crate) fn start(
+pub(crate) async fn start(
+    host: &Host,
     ground: Ground,
     sandbox: SandboxType,
     launch: Launch,
+    driver: Driver,
 ) -> Result<Running, SetupFailure> {
+    let claim = claim(
+        host,
+        &ground,
+        launch.wait_for_others,
+        &launch.cancel,
+        driver,
+    )
+    .await?;
     let Prepared {
         theirs,
         streams,
@@ -128,6 +143,7 @@ pub(crate) fn start(
     };
     Ok(Running {
         ground,
+        claim,
         process,
         terminal,
         streams,
@@ -279,6 +295,7 @@ impl Running {
         };
         let mut notes = watch.notes;
         notes.extend(settle(self.ground, driver).await);
+        drop(self.claim);
         Finished {
             outcome,
             output: watch.output,

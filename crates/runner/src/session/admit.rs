@@ -90,6 +90,7 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
         argv: &argv,
         cwd: &cwd,
         search_path: search_path.as_deref(),
+        env: &command.env,
         permissions: &spec.sandbox_permissions,
     };
     let judgement = shared.judge.judge(&case, &standing, now())?;

@@ -43,11 +43,19 @@ impl Child {
         launch.wall = admitted.wall;
         launch.timing = shared.options.timing;
         launch.cancel = command.cancel.clone();
+        launch.wait_for_others = shared.options.wait();
         if let Some(bytes) = command.stdin {
             // What is to be read first is in the queue first.
             let _ = to_child.try_send(bytes);
         }
-        let running = launch::start(ground, placed.sandbox, launch)?;
+        let running = launch::start(
+            &shared.sandbox.host,
+            ground,
+            placed.sandbox,
+            launch,
+            Driver::Tokio,
+        )
+        .await?;
         let control = running.control();
         let task = tokio::spawn(async move {
             let finished = running.finish(Driver::Tokio).await;

@@ -10,7 +10,8 @@ use palisade_policy::{
 };
 
 use super::error::Error;
-use crate::environment::EnvironmentPolicy;
+use crate::config::Configuration;
+use crate::environment::{EnvironmentPolicy, NamePattern};
 use crate::host::Host;
 
 /// What commands may touch, when a person is asked, and what they inherit.
@@ -34,6 +35,7 @@ pub struct Policy {
     pub(super) preference: SandboxablePreference,
     pub(super) environment: EnvironmentPolicy,
     pub(super) may_leave: bool,
+    may_lose: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +61,7 @@ impl Policy {
             preference: SandboxablePreference::Auto,
             environment: EnvironmentPolicy::default(),
             may_leave: true,
+            may_lose: true,
         }
     }
 
@@ -80,6 +83,22 @@ impl Policy {
     /// Exactly this policy, such as one from a policy file.
     pub fn canonical(root: impl AsRef<Path>, policy: CanonicalSandboxPolicy) -> Self {
         Self::of(root.as_ref(), Base::Given(Box::new(policy)))
+    }
+
+    /// What the configuration of a project says: its policy, when it asks, what commands inherit, and the floor of its
+    /// system.
+    pub fn configured(configuration: &Configuration) -> Self {
+        let root = configuration.project.path().as_path();
+        let mut policy = Self::canonical(root, configuration.policy.clone());
+        policy.approval = configuration.approval;
+        policy.may_leave = !configuration.floor.no_unsandboxed;
+        policy.may_lose = !configuration.floor.no_accepted_losses;
+        if let Some(keep) = &configuration.env_keep {
+            // A list replaces what is inherited otherwise.
+            let keep = keep.iter().filter_map(|name| NamePattern::parse(name).ok());
+            policy.environment = EnvironmentPolicy::empty().with_keep(keep);
+        }
+        policy
     }
 
     /// With the whole network.
@@ -118,9 +137,12 @@ impl Policy {
         self
     }
 
-    /// Goes without a guarantee, where this host cannot keep it.
+    /// Goes without a guarantee, where this host cannot keep it. The floor of a configuration can rule that out; then the
+    /// sandbox is refused where it would be weaker.
     pub fn accept_loss(mut self, guarantee: Guarantee) -> Self {
-        self.accepted = self.accepted.with(guarantee);
+        if self.may_lose {
+            self.accepted = self.accepted.with(guarantee);
+        }
         self
     }
 

@@ -83,6 +83,7 @@ impl Run<'_> {
         launch.wall = self.admitted.wall;
         launch.timing = self.command.shared.options.timing;
         launch.cancel = self.command.cancel.clone();
+        launch.wait_for_others = self.command.shared.options.wait();
         Ok(launch)
     }
 }
@@ -130,7 +131,9 @@ impl Attempting for Run<'_> {
                 Err(failure) => Err(failure),
             };
             let finished = match ready {
-                Ok((ground, launch)) => launch::on(ground, placed, launch, self.driver).await,
+                Ok((ground, launch)) => {
+                    launch::on(&shared.sandbox.host, ground, placed, launch, self.driver).await
+                }
                 Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
             };
             match &finished.outcome {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use palisade_policy::{Enforcement, Grant};
 
@@ -15,7 +16,9 @@ use crate::approve::{ApprovalCache, Prompter};
 use crate::audit::AuditSink;
 use crate::config::State;
 use crate::judge::{Judge, RuleBook};
+use crate::launch::PATIENCE;
 use crate::supervise::Timing;
+use crate::workspace::Wait;
 
 /// What can be said about a session besides its rules and who asks.
 #[derive(Clone, Default)]
@@ -30,8 +33,9 @@ pub struct SessionOptions {
     /// Whether what commands leave in the workspace that somebody outside may run later is looked for
     /// ([`Session::aftermath`]). It means two walks through the workspace.
     pub watch_aftermath: bool,
-    /// How long a command waits for another run on this workspace that guards more; `None`: it is refused at once.
-    pub wait_for_others: Option<std::time::Duration>,
+    /// How long a command waits for another on this workspace that guards more, instead of ten seconds; no time at all is
+    /// a refusal at once.
+    pub wait_for_others: Option<Duration>,
 }
 
 impl std::fmt::Debug for SessionOptions {
@@ -57,6 +61,17 @@ impl SessionOptions {
     pub fn with_audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
         self.audit = Some(sink);
         self
+    }
+
+    /// Waits this long for other commands on the workspace that guard more.
+    #[must_use]
+    pub const fn waiting_for_others(mut self, time: Duration) -> Self {
+        self.wait_for_others = Some(time);
+        self
+    }
+
+    pub(super) fn wait(&self) -> Wait {
+        Wait::For(self.wait_for_others.unwrap_or(PATIENCE))
     }
 
     /// Looks for what commands leave in the workspace.

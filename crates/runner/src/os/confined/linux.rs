@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, Weak};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
@@ -20,6 +20,7 @@ use crate::os::process::Process;
 use crate::os::stdio::Stdio;
 use crate::outcome::SetupFailure;
 use crate::supervise::{Ended, How, Usage};
+use crate::workspace::Claim;
 
 /// A session that is set up, for commands from any thread. Everything in it ends with it.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct ConfinedSession {
     /// One import at a time: each begins where the last one ended.
     history: Mutex<Option<GitHistory>>,
     before: Mutex<Option<Before>>,
+    /// The claim on the workspace, while commands run.
+    claim: Mutex<Weak<Claim>>,
 }
 
 impl ConfinedSession {
@@ -67,6 +70,7 @@ impl ConfinedSession {
             enforcement,
             history: Mutex::new(history),
             before: Mutex::new(None),
+            claim: Mutex::new(Weak::new()),
         })
     }
 
@@ -109,6 +113,11 @@ impl ConfinedSession {
     /// What holds.
     pub(crate) const fn enforcement(&self) -> &Enforcement {
         &self.enforcement
+    }
+
+    /// The claim that the commands which run in it share.
+    pub(crate) const fn claim(&self) -> &Mutex<Weak<Claim>> {
+        &self.claim
     }
 
     /// Whether commands can still be started in it.

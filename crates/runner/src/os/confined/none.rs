@@ -1,6 +1,7 @@
 //! No sandbox is built in.
 
 use std::convert::Infallible;
+use std::sync::{Mutex, Weak};
 
 use palisade_policy::{Enforcement, ResolvedPolicy};
 
@@ -10,6 +11,7 @@ use crate::os::order::Order;
 use crate::os::process::Process;
 use crate::os::stdio::Stdio;
 use crate::outcome::SetupFailure;
+use crate::workspace::Claim;
 
 /// There is none.
 #[derive(Debug)]
@@ -34,6 +36,10 @@ impl ConfinedSession {
     }
 
     pub(crate) fn enforcement(&self) -> &Enforcement {
+        match self.0 {}
+    }
+
+    pub(crate) fn claim(&self) -> &Mutex<Weak<Claim>> {
         match self.0 {}
     }
 
