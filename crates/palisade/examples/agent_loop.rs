@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use palisade::{AskForApproval, Policy, Prompt, ReviewDecision, Rules, Sandbox};
 
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     palisade::dispatch(std::env::args_os()).unwrap_or_else(|| match agent() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use palisade::{AskForApproval, Error, Policy, Prompt, ReviewDecision, Rules, Sandbox};
 
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     // First of all: started as the helper of a sandbox, this program is one.
     palisade::dispatch(std::env::args_os()).unwrap_or_else(|| match embed() {
         Ok(code) => code,

@@ -137,8 +137,8 @@ fn the_embedding_contains_its_command() {
 fn the_embedding_says_what_it_does_not_run() {
     let stage = Stage::new();
     for (argv, words) in [
-        (vec!["rm", "-rf", "/"], "forbid"),
-        (vec!["rm", "-rf", "inside"], "rejected by user"),
+        (vec!["rm", "-rf", "/"], "Removes the system"),
+        (vec!["rm", "-rf", "inside"], "rejected by the user"),
         (vec!["no-such-program"], "not started"),
     ] {
         std::fs::write(stage.path("workspace/inside"), "").unwrap();

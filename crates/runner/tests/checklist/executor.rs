@@ -18,20 +18,22 @@ use palisade_runner::executor::{
 use palisade_runner::host::Host;
 use palisade_runner::judge::{Judge, RuleBook};
 use palisade_runner::policy::{
-    self, CanonicalSandboxPolicy, Environment, HostFacts, Os, SandboxType, WorkspaceRoot,
+    self, AbsolutePath, CanonicalSandboxPolicy, Environment, HostFacts, Os, SandboxType,
+    WorkspaceRoot,
 };
 
 fn root() -> WorkspaceRoot {
     WorkspaceRoot::new("/srv/app").unwrap()
 }
 
-fn executor() -> Executor {
-    let facts = HostFacts::new(Os::Linux);
-    let judge = Judge::new(RuleBook::builtin().unwrap(), root(), facts.clone()).unwrap();
+fn executor(root: WorkspaceRoot) -> Executor {
+    let home = AbsolutePath::new("/home/dev").unwrap();
+    let facts = HostFacts::new(Os::Linux).with_home(home);
+    let judge = Judge::new(RuleBook::builtin().unwrap(), root.clone(), facts.clone()).unwrap();
     Executor::new(
         ExecutorConfig::new(
-            CanonicalSandboxPolicy::workspace_write([root()]),
-            root(),
+            CanonicalSandboxPolicy::workspace_write([root.clone()]),
+            root,
             Some(PathBuf::from("/opt/helper")),
         ),
         Foundation::new(
@@ -186,7 +188,7 @@ fn the_executor_has_no_second_set_of_types() {
     );
     let params = ExecParams::new(["ls"], "/srv/app");
     assert_eq!(type_of(&params.env), TypeId::of::<policy::Environment>());
-    let plan = executor()
+    let plan = executor(root())
         .plan(
             ExecutionRequest::shell(params),
             &Gone,
@@ -212,11 +214,14 @@ fn the_executor_has_no_second_set_of_types() {
 
 #[tokio::test]
 async fn a_question_that_is_dropped_means_no_and_is_recorded_with_tool_call_and_source() {
+    // It is looked for before anybody is asked.
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    let root = WorkspaceRoot::new(directory.path()).unwrap();
     let records = Arc::new(Records::default());
     let context = ExecCommandContext::new("turn-1", "call-1", "shell", records.clone());
-    let error = executor()
+    let error = executor(root)
         .run(
-            ExecutionRequest::shell(ExecParams::new(["make"], "/srv/app")),
+            ExecutionRequest::shell(ExecParams::new(["make"], directory.path())),
             &Gone,
             AskForApproval::UnlessTrusted,
             &context,

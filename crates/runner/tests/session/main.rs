@@ -9,5 +9,6 @@
 
 mod approvals;
 mod outcomes;
+mod records;
 mod support;
 mod talking;
