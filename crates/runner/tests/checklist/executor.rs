@@ -221,7 +221,7 @@ async fn a_question_that_is_dropped_means_no_and_is_recorded_with_tool_call_and_
     let context = ExecCommandContext::new("turn-1", "call-1", "shell", records.clone());
     let error = executor(root)
         .run(
-            ExecutionRequest::shell(ExecParams::new(["make"], directory.path())),
+            ExecutionRequest::shell(ExecParams::new(["frobnicate"], directory.path())),
             &Gone,
             AskForApproval::UnlessTrusted,
             &context,
