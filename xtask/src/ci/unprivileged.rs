@@ -213,6 +213,10 @@ impl Stage {
                 "PALISADE_TEST_HELPER",
                 self.root.join("palisade-linux-sandbox"),
             )
+            .env(
+                "PALISADE_TEST_RUNNER_HELPER",
+                self.root.join("palisade-helper"),
+            )
             .env("PALISADE_TEST_PROBE", self.root.join("palisade-probe"));
         if let Some(strict) = std::env::var_os("PALISADE_CI_STRICT") {
             command.env("PALISADE_CI_STRICT", strict);

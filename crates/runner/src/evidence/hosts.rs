@@ -257,9 +257,9 @@ mod tests {
                 "github.com 443",
             ),
             (
-                "Error: getaddrinfo EAI_AGAIN registry.npmjs.org",
+                "Error: getaddrinfo EAI_AGAIN registry.example.org",
                 "x",
-                "registry.npmjs.org 443",
+                "registry.example.org 443",
             ),
             (
                 "Error: connect ENETUNREACH 192.0.2.1:443 - Local (0.0.0.0:0)",
@@ -277,9 +277,9 @@ mod tests {
                 "repo.maven.org 443",
             ),
             (
-                "HTTPSConnectionPool(host='pypi.org', port=8443): Failed to resolve",
+                "HTTPSConnectionPool(host='simple.example.net', port=8443): Failed to resolve",
                 "x",
-                "pypi.org 8443",
+                "simple.example.net 8443",
             ),
             (
                 "socket.gaierror: [Errno -3] Temporary failure in name resolution",
