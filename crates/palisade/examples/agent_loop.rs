@@ -1,17 +1,14 @@
-//! An agent's loop with approvals: reads commands, runs each in the sandbox, shows what the model would see.
-#![expect(
-    clippy::print_stdout,
-    reason = "an example speaks to the person who ran it"
-)]
+//! An agent's loop with approvals: reads scripts, one a line, runs each in the sandbox, shows what the model would see.
+#![expect(clippy::print_stdout, reason = "an example speaks to a person")]
 
-use std::io::{BufRead as _, Write as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Error};
 use std::process::ExitCode;
 
-use palisade::{AskForApproval, Outcome, Policy, Prompt, ReviewDecision, Rules, Sandbox};
+use palisade::{AskForApproval, Policy, Prompt, ReviewDecision, Rules, Sandbox};
 
-fn main() -> ExitCode {
-    // Started as a helper, this program is one.
-    palisade::dispatch(std::env::args_os()).unwrap_or_else(|| match run() {
+pub(crate) fn main() -> ExitCode {
+    palisade::dispatch(std::env::args_os()).unwrap_or_else(|| match agent() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             println!("{error}");
@@ -20,22 +17,12 @@ fn main() -> ExitCode {
     })
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
+fn agent() -> Result<(), Box<dyn std::error::Error>> {
     let policy = Policy::workspace(".").approval(AskForApproval::OnFailure);
     let session = Sandbox::probe(policy)?.session(Rules::builtin()?, ask)?;
-    for line in std::io::stdin().lock().lines() {
-        let run = session.script(line?).output_blocking();
-        match run {
-            Ok(run) => {
-                print!("{}", run.output.aggregated.text());
-                match run.outcome {
-                    Outcome::Exited { code: 0 } => {}
-                    Outcome::Denied { evidence, .. } => {
-                        evidence.iter().for_each(|one| println!("[{one}]"));
-                    }
-                    other => println!("[exit code {}]", other.exit_code()),
-                }
-            }
+    for script in std::io::stdin().lines() {
+        match session.script(script?).output_blocking() {
+            Ok(run) => println!("{run}"),
             Err(refused) => println!("[did not run: {refused}]"),
         }
     }
@@ -43,16 +30,17 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn ask(prompt: &Prompt) -> ReviewDecision {
-    println!("{}\n{}", prompt.display_line(), prompt.reasons.join("\n"));
-    print!("[y]es, [s]ession, anything else is no: ");
-    let _ = std::io::stdout().flush();
-    let mut answer = String::new();
-    // The questions come from the terminal, not from where the commands do.
-    let terminal = std::fs::File::open("/dev/tty").map(std::io::BufReader::new);
-    let _ = terminal.and_then(|mut terminal| terminal.read_line(&mut answer));
-    match answer.trim() {
-        "y" => ReviewDecision::Approved,
-        "s" => ReviewDecision::ApprovedForSession,
+    match answer(prompt).as_deref().map(str::trim) {
+        Ok("y") => ReviewDecision::Approved,
+        Ok("s") => ReviewDecision::ApprovedForSession,
         _ => ReviewDecision::Denied,
     }
+}
+
+/// Asks on the terminal: standard input is where the scripts come from.
+fn answer(prompt: &Prompt) -> Result<String, Error> {
+    println!("{prompt}\n[y]es, for the [s]ession, or no?");
+    let mut answer = String::new();
+    BufReader::new(File::open("/dev/tty")?).read_line(&mut answer)?;
+    Ok(answer)
 }

@@ -102,7 +102,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "tidy",
-        checks: "what no compiler checks: module docs, file sizes, unsafe only in `sys`, pure crates pure",
+        checks: "what no compiler checks: module docs, file sizes, unsafe only in `sys`, pure crates pure, the checklist",
         broken_by: "`todo!`, `std::fs` in a pure crate, a file without a module doc",
         run: tidy::run,
     },

@@ -6,7 +6,7 @@ use super::source::Source;
 const SECTIONS: &[&str] = &["# Terms", "# Non-goals"];
 
 /// What may stand after the fence of an example that rustdoc compiles and runs.
-const RUNS: &[&str] = &["", "rust", "should_panic"];
+const RUNS: &[&str] = &["", "rust", "should_panic", "standalone_crate"];
 
 pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
     if source.shipped_by().is_none() || !source.path.ends_with("/src/lib.rs") {

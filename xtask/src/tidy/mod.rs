@@ -1,5 +1,6 @@
 //! Step `tidy`: rules of this repository that no compiler knows. Each finding names the file and the line.
 
+mod checklist;
 mod front_page;
 mod lexer;
 mod manifests;
@@ -58,6 +59,7 @@ impl fmt::Display for Finding {
 fn examine(root: &Path) -> Result<(Vec<Finding>, usize)> {
     let mut findings = manifests::check(root)?;
     findings.extend(purity::check_crates(root)?);
+    findings.extend(checklist::check(root)?);
     let mut examined = 0;
     for path in files::all(root)? {
         // What is not text cannot break a rule about text.

@@ -74,7 +74,7 @@ pub(super) fn occurrences<'t, 'a>(
         .filter_map(|window| window.first())
 }
 
-fn starts_with(tokens: &[Token<'_>], pattern: &[&str]) -> bool {
+pub(super) fn starts_with(tokens: &[Token<'_>], pattern: &[&str]) -> bool {
     tokens.len() >= pattern.len()
         && tokens
             .iter()

@@ -1,6 +1,7 @@
 //! A question to a person.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 use palisade_exec_policy::{ApprovalPurpose, ExecPolicyAmendment, PromptCategory};
@@ -115,9 +116,57 @@ impl Prompt {
     }
 }
 
+impl fmt::Display for Prompt {
+    /// The whole question, for a terminal: the command, where it would run, why somebody is asked, and what a yes allows.
+    /// Nothing in it can move the cursor or hide.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cwd = visible(&self.cwd.to_string_lossy());
+        writeln!(f, "{}", self.display_line())?;
+        writeln!(f, "  in {cwd}")?;
+        for reason in self.retry_reason.iter().chain(&self.reasons) {
+            writeln!(f, "  {reason}")?;
+        }
+        if let Some(justification) = &self.justification {
+            writeln!(f, "  it says: {justification}")?;
+        }
+        f.write_str(match self.purpose {
+            ApprovalPurpose::RunUnsandboxed => "  a yes runs it WITHOUT the sandbox",
+            ApprovalPurpose::Run if self.proposed_grant.is_some() => {
+                "  a yes runs it in the sandbox, with that grant"
+            }
+            ApprovalPurpose::Run => "  a yes runs it in the sandbox",
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_on_a_terminal_shows_everything_and_obeys_nothing() {
+        let grant = Grant::Write(palisade_policy::AbsolutePath::new("/srv/cache").unwrap());
+        let prompt = Prompt::new("call-1", ["make", "a b"], "/srv/\u{1b}[2Japp")
+            .with_reason("retry with a grant?")
+            .with_retry_reason(Some("it failed"))
+            .with_justification(Some("be\nquick"));
+        let expected = "make 'a b'\n  in /srv/\\u{1b}[2Japp\n  it failed\n  retry with a grant?\n  \
+                        it says: be\\u{a}quick\n";
+        assert_eq!(
+            prompt.to_string(),
+            format!("{expected}  a yes runs it in the sandbox")
+        );
+        assert_eq!(
+            prompt.clone().with_proposed_grant(Some(grant)).to_string(),
+            format!("{expected}  a yes runs it in the sandbox, with that grant")
+        );
+        assert_eq!(
+            prompt
+                .with_purpose(ApprovalPurpose::RunUnsandboxed)
+                .to_string(),
+            format!("{expected}  a yes runs it WITHOUT the sandbox")
+        );
+    }
 
     #[test]
     fn a_prompt_holds_the_bytes_and_shows_what_is_hidden() {

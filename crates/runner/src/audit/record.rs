@@ -123,8 +123,8 @@ pub struct AuditRecord {
     /// [`policy_fingerprint`] of what was enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// How it ended: `exited`, `signaled`, `timed-out`, `cancelled`, `limit-exceeded`, `denied`, `setup-failed`,
-    /// `refused`.
+    /// How it ended: `exited`, `signaled`, `timed-out`, `cancelled`, `limit-exceeded`, `denied`, `setup-failed`. Nothing
+    /// if it was refused: then it never ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// What a shell would say.
@@ -142,7 +142,7 @@ pub struct AuditRecord {
     /// What says that the sandbox is why it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<EvidenceRecord>,
-    /// Why it ran again with more, such as `grant` or `no-sandbox`.
+    /// What became of trying again after a denial: `declined`, `narrower` or `unsandboxed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<String>,
 }
@@ -237,7 +237,7 @@ impl AuditRecord {
     #[must_use]
     pub fn with_escalation(mut self, escalation: &str, grants: &[Grant]) -> Self {
         self.escalation = Some(redact::text(escalation));
-        self.grants = grants.to_vec();
+        self.grants.extend_from_slice(grants);
         self
     }
 

@@ -1,5 +1,7 @@
 //! How a run ended, with its output and what was enforced.
 
+mod text;
+
 use std::fmt;
 use std::time::Duration;
 

@@ -63,7 +63,7 @@ pub(super) fn now() -> Moment {
     )
 }
 
-/// Judges a command, asks where that is needed, and places it.
+/// Judges a command, asks where that is needed, and places it. What may not run is recorded here.
 ///
 /// # Errors
 /// It may not run.
@@ -73,6 +73,15 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
         .call_id
         .clone()
         .unwrap_or_else(|| shared.next_call());
+    let admitted = decided(command, call_id.clone()).await;
+    if let Err(refused) = &admitted {
+        shared.record_refused(command, &call_id, refused);
+    }
+    admitted
+}
+
+async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> {
+    let shared = &command.shared;
     let spec = spec(command)?;
     let argv: Vec<OsString> = [spec.program.clone()]
         .into_iter()

@@ -1,15 +1,18 @@
 //! What a session keeps: approvals, grants, and a record of every run.
 
+use std::ffi::OsString;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use palisade_exec_policy::approvals::Moment;
-use palisade_exec_policy::{ExecApprovalRequirement, GrantScope, ReviewDecision};
+use palisade_exec_policy::{ExecApprovalRequirement, GrantScope, Refusal, ReviewDecision};
 use palisade_policy::Grant;
 
 use super::admit::{Admitted, now};
+use super::command::Command;
+use super::error::Error;
 use super::state::Shared;
 use crate::attempt::{Attempted, Retry};
-use crate::audit::{AuditRecord, DecisionWord, Timestamp};
+use crate::audit::{AnswerSource, AuditRecord, DecisionWord, Timestamp};
 use crate::config::StoredGrant;
 use crate::judge::Offer;
 use crate::outcome::Finished;
@@ -101,19 +104,38 @@ impl Shared {
         }
     }
 
+    /// Records a command that was not run.
+    pub(super) fn record_refused(&self, command: &Command, call_id: &str, refused: &Error) {
+        let Some(sink) = &self.options.audit else {
+            return;
+        };
+        let argv: Vec<OsString> = [command.program.clone()]
+            .into_iter()
+            .chain(command.args.iter().cloned())
+            .collect();
+        let cwd = command.cwd.clone().unwrap_or_default();
+        let cwd = self.sandbox.workspace().path().as_path().join(cwd);
+        let record = AuditRecord::new(timestamp(), call_id, TOOL).with_command(&argv, &cwd);
+        let why = refused.to_string();
+        let said = |answer| {
+            let asked = record.clone().with_decision(DecisionWord::Ask, None);
+            asked.with_answer(answer, AnswerSource::User)
+        };
+        sink.record(&match refused {
+            Error::Refused(Refusal::Denied { .. }) => said("denied"),
+            Error::Refused(Refusal::Aborted) => said("abort"),
+            _ => record.with_decision(DecisionWord::Forbid, Some(&why)),
+        });
+    }
+
     /// What is known about a run before it runs.
     fn begin(&self, admitted: &Admitted) -> AuditRecord {
-        let millis = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| {
-                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-            });
         let word = match &admitted.judgement.requirement {
             ExecApprovalRequirement::Skip { .. } => DecisionWord::Allow,
             ExecApprovalRequirement::NeedsApproval { .. } => DecisionWord::Ask,
             ExecApprovalRequirement::Forbidden { .. } => DecisionWord::Forbid,
         };
-        let record = AuditRecord::new(Timestamp::from_millis(millis), &admitted.call_id, TOOL)
+        let record = AuditRecord::new(timestamp(), &admitted.call_id, TOOL)
             .with_command(&admitted.argv(), &admitted.spec.cwd)
             .with_decision(word, Some(&admitted.judgement.source))
             .with_grants(&admitted.attempts.grants);
@@ -122,6 +144,12 @@ impl Shared {
             None => record,
         }
     }
+}
+
+fn timestamp() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    Timestamp::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
 /// An answer, in a word.

@@ -4,10 +4,7 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade_exec_policy::{AskForApproval, SandboxablePreference, WorkingBackend};
-use palisade_policy::{
-    CanonicalSandboxPolicy, CommandSpec, Enforcement, ExecEnv, SandboxTransformError, SandboxType,
-    WorkspaceRoot,
-};
+use palisade_policy::{CanonicalSandboxPolicy, Enforcement, SandboxType, WorkspaceRoot};
 
 use super::error::Error;
 use super::policy::Policy;
@@ -128,27 +125,20 @@ impl Sandbox {
         Session::new(self, rules, Arc::new(prompter), options)
     }
 
-    /// The command line that runs a command under this policy, for those who own the spawning. Nothing is judged or asked:
-    /// that is up to whoever spawns it.
+    /// The command line that runs a command under this policy, for those who own the spawning; where the policy confines
+    /// nothing it is the command itself. Nothing is judged, asked, timed or recorded, and the environment is what whoever
+    /// spawns it gives.
     ///
     /// # Errors
-    /// No helper is known that a command line could name.
+    /// There is no command, or no helper is known that a command line could name.
     pub fn wrap<A: Into<OsString>>(
         &self,
         argv: impl IntoIterator<Item = A>,
-    ) -> Result<Vec<OsString>, SandboxTransformError> {
-        let mut argv = argv.into_iter().map(Into::into);
-        let program = argv.next().unwrap_or_default();
-        let spec = CommandSpec::new(program).with_args(argv);
-        let manager = SandboxManager::new(&self.host).accepting(self.placed.accepted.clone());
-        let ExecEnv { program, args, .. } = manager.transform(
-            spec,
-            &self.placed.policy,
-            self.placed.sandbox,
-            &self.placed.policy_cwd,
-            self.host.helper.as_deref(),
-        )?;
-        Ok([program].into_iter().chain(args).collect())
+    ) -> Result<Vec<OsString>, Error> {
+        let helper = self.host.helper.as_deref();
+        Ok(SandboxManager::new(&self.host)
+            .accepting(self.placed.accepted.clone())
+            .wrap(argv, &self.placed.policy, self.workspace(), helper)?)
     }
 
     /// The mechanism that works, as the decision wants it.

@@ -4,5 +4,6 @@
 
 mod approvals;
 mod outcomes;
+mod records;
 mod support;
 mod talking;
