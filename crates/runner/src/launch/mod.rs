@@ -146,6 +146,9 @@ pub struct Launch {
     pub timing: Timing,
     /// Who can end it.
     pub cancel: Cancellation,
+    /// What its program was when it was judged.
+    #[cfg(unix)]
+    pub program: crate::program::Expected,
 }
 
 impl Launch {
@@ -160,6 +163,8 @@ impl Launch {
             wall: None,
             timing: Timing::default(),
             cancel: Cancellation::new(),
+            #[cfg(unix)]
+            program: crate::program::Expected::Anything,
         }
     }
 }
