@@ -16,6 +16,28 @@ pub struct Prepared {
     pub params: ExecParams,
     /// The patch that it is given to read, with the policy of its place; `None` is nothing to read.
     pub patch: Option<Vec<u8>>,
+    /// The file that its program was when this was prepared, which is before it is judged: no other is started.
+    #[cfg(unix)]
+    pub program: crate::program::Expected,
+}
+
+impl Prepared {
+    /// A command, with the file that its program is now.
+    pub(super) fn now(params: ExecParams, patch: Option<Vec<u8>>) -> Self {
+        #[cfg(unix)]
+        let program = {
+            let name = params.command.first().map(AsRef::as_ref);
+            let path = params.env.get(std::ffi::OsStr::new("PATH"));
+            let path = path.map(AsRef::as_ref);
+            crate::program::Expected::now(name.unwrap_or_default(), path, &params.cwd)
+        };
+        Self {
+            params,
+            patch,
+            #[cfg(unix)]
+            program,
+        }
+    }
 }
 
 /// What differs between modes.
@@ -58,10 +80,7 @@ impl ExecutionBackend for ShellBackend {
             ExecutionMode::ApplyPatch(_) => return Err(wrong_mode()),
         }
         match params.command.first() {
-            Some(program) if !program.is_empty() => Ok(Prepared {
-                params,
-                patch: None,
-            }),
+            Some(program) if !program.is_empty() => Ok(Prepared::now(params, None)),
             _ => Err(RunError::EmptyCommand.into()),
         }
     }
@@ -86,14 +105,12 @@ impl ExecutionBackend for ApplyPatchBackend {
         };
         let missing = || RunError::from(SandboxTransformError::MissingSandboxExecutable);
         let helper = helper.ok_or_else(missing)?;
-        Ok(Prepared {
-            params: ExecParams {
-                command: ApplyPatch::command(helper),
-                env: Environment::new(),
-                ..params
-            },
-            patch: Some(patch.patch.clone()),
-        })
+        let params = ExecParams {
+            command: ApplyPatch::command(helper),
+            env: Environment::new(),
+            ..params
+        };
+        Ok(Prepared::now(params, Some(patch.patch.clone())))
     }
 
     fn stream_stdout(&self) -> bool {

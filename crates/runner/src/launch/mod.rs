@@ -150,6 +150,9 @@ pub struct Launch {
     pub cancel: Cancellation,
     /// How long it waits for another command on the workspace that guards more.
     pub wait_for_others: Wait,
+    /// What its program was when it was judged.
+    #[cfg(unix)]
+    pub program: crate::program::Expected,
 }
 
 impl Launch {
@@ -165,6 +168,8 @@ impl Launch {
             timing: Timing::default(),
             cancel: Cancellation::new(),
             wait_for_others: Wait::For(PATIENCE),
+            #[cfg(unix)]
+            program: crate::program::Expected::Anything,
         }
     }
 }

@@ -12,8 +12,10 @@ use crate::evidence::{self, Failure};
 use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Finished, Outcome, SetupFailure};
-use crate::program;
-use crate::supervise::{Cause, Ended, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio};
+use crate::program::{self, Expected, Judged, ProgramError};
+use crate::supervise::{
+    Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
+};
 use crate::workspace::Claim;
 
 /// What a command stands on while it runs.
@@ -67,7 +69,7 @@ impl Watched for Held {
         self.status.as_fd()
     }
 
-    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+    fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         lock(&self.process).try_end()
     }
 
@@ -130,7 +132,12 @@ pub(crate) async fn start(
         terminal,
     } = prepare(launch.stdin, launch.output)?;
     let command = launch.command;
-    let order = order(&command, ground.confined(), terminal.is_some());
+    let order = order(
+        &command,
+        launch.program,
+        ground.confined(),
+        terminal.is_some(),
+    )?;
     let process = match ground.confined() {
         Some(session) => session.spawn(&order, theirs)?,
         None => os::spawn_bare(&order, theirs)?,
@@ -159,34 +166,62 @@ pub(crate) async fn start(
     })
 }
 
-/// The command as processes are told it. The file that its name means now is the one that will be started, where the
-/// sandbox sees the same file.
-fn order(command: &CommandSpec, session: Option<&ConfinedSession>, terminal: bool) -> Order {
+/// The command as processes are told it. The file that was judged is the one that will be started, where the sandbox
+/// sees the same file.
+///
+/// # Errors
+/// Its name means another file than when it was judged.
+fn order(
+    command: &CommandSpec,
+    expected: Expected,
+    session: Option<&ConfinedSession>,
+    terminal: bool,
+) -> Result<Order, SetupFailure> {
     let argv = [&command.program].into_iter().chain(&command.args).cloned();
     let mut order = Order::new(argv, &command.cwd).with_env(command.env.clone());
     if terminal {
         order = order.with_terminal();
     }
     let path = command.env.get(std::ffi::OsStr::new("PATH"));
-    let found = program::resolve(
-        &command.program,
-        path.map(|path| path.as_os_str()),
-        &command.cwd,
-    );
-    match found {
-        Ok(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => order
-            .with_program(JudgedFile {
-                path: judged.path,
-                device: judged.dev,
-                inode: judged.ino,
-            }),
+    let now = || {
+        let path = path.map(|path| path.as_os_str());
+        program::resolve(&command.program, path, &command.cwd)
+    };
+    let is_seen = |judged: &Judged| session.is_none_or(|session| sees(session.policy(), judged));
+    let judged = match expected {
+        Expected::Anything => now().ok().filter(is_seen),
+        Expected::File(judged) if is_seen(&judged) => {
+            judged.still_same().map_err(|error| changed(&error))?;
+            Some(judged)
+        }
+        Expected::File(_) => None,
+        Expected::Nothing => match now() {
+            Ok(judged) if is_seen(&judged) => {
+                let path = judged.path;
+                return Err(changed(&ProgramError::Changed { path }));
+            }
+            _ => None,
+        },
+    };
+    Ok(match judged {
+        Some(judged) => order.with_program(JudgedFile {
+            path: judged.path,
+            device: judged.dev,
+            inode: judged.ino,
+        }),
         // Whoever starts it looks again, where it is, and says what is missing.
-        Ok(_) | Err(_) => order,
-    }
+        None => order,
+    })
+}
+
+/// In the words of whoever compares last, right before exec.
+fn changed(error: &ProgramError) -> SetupFailure {
+    let step = "checking that the program is the judged one";
+    SetupFailure::new(step, Some(libc::ESTALE), error.to_string())
 }
 
 /// Whether a session sees the file of the host, and not one of its own, at every place that leads to it.
-fn sees(policy: &ResolvedPolicy, judged: &program::Judged) -> bool {
+fn sees(policy: &ResolvedPolicy, judged: &Judged) -> bool {
     [&judged.path, &judged.real].into_iter().all(|path| {
         AbsolutePath::new(path)
             .is_ok_and(|path| policy.place(&Access::Read(path)) == Some(Place::Host))
@@ -336,6 +371,7 @@ fn plain(cause: &Cause) -> Outcome {
         Cause::TimedOut(after) => Outcome::TimedOut { after: *after },
         Cause::Cancelled => Outcome::Cancelled,
         Cause::Failed(failure) => Outcome::SetupFailed(failure.clone()),
+        Cause::Lost(why) => Outcome::Lost { why: why.clone() },
     }
 }
 

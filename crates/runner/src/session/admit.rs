@@ -22,6 +22,7 @@ use crate::attempt::Attempts;
 use crate::audit::AnswerSource;
 use crate::environment::{EnvError, Markers};
 use crate::judge::{Case, Judgement, Standing, sandbox_view};
+use crate::program::Expected;
 
 /// How long a command may run if neither it nor the policy says anything.
 const DEFAULT_WALL: Duration = Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS);
@@ -31,6 +32,8 @@ const DEFAULT_WALL: Duration = Duration::from_millis(ExecExpiration::DEFAULT_TIM
 pub(super) struct Admitted {
     pub(super) call_id: String,
     pub(super) spec: CommandSpec,
+    /// The file that its program was when it was judged: a person may take long to answer.
+    pub(super) program: Expected,
     pub(super) judgement: Judgement,
     pub(super) answer: Option<ReviewDecision>,
     pub(super) answered_by: AnswerSource,
@@ -102,6 +105,7 @@ async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> 
         env: &command.env,
         permissions: &spec.sandbox_permissions,
     };
+    let program = Expected::now(&spec.program, search_path.as_deref(), &spec.cwd);
     let judgement = shared.judge.judge(&case, &standing, now())?;
     let mut policy = shared.sandbox.placed.policy.clone();
     for grant in shared.granted() {
@@ -138,6 +142,7 @@ async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> 
         call_id,
         wall: spec.expiration.effective_wall(&limits, DEFAULT_WALL),
         spec,
+        program,
         judgement,
         answer,
         answered_by,

@@ -12,7 +12,7 @@ use super::error::Error;
 use super::run::{ground, output_mode};
 use crate::capture::Chunk;
 use crate::launch::{self, Control, Driver, Launch, Live, Stdin, WindowSize};
-use crate::outcome::{Finished, Outcome, SetupFailure};
+use crate::outcome::{Finished, Outcome};
 use crate::supervise::Cancellation;
 
 /// How many chunks wait in a queue before the command does.
@@ -40,6 +40,7 @@ impl Child {
         launch.output = output_mode(&command);
         launch.stdin = Stdin::Queue(from_us);
         launch.live = Live::Queue(to_us);
+        launch.program = admitted.program.clone();
         launch.wall = admitted.wall;
         launch.timing = shared.options.timing;
         launch.cancel = command.cancel.clone();
@@ -113,8 +114,8 @@ impl Child {
         self.output.close();
         while self.output.recv().await.is_some() {}
         let lost = |sandbox| {
-            let failure = SetupFailure::new("watch", None, "whoever watched the command is gone");
-            Finished::new(Outcome::SetupFailed(failure), sandbox)
+            let why = "whoever watched the command is gone, and the command was ended".to_owned();
+            Finished::new(Outcome::Lost { why }, sandbox)
         };
         match self.task.take() {
             Some(task) => task.await.unwrap_or_else(|_| lost(self.sandbox)),

@@ -80,6 +80,7 @@ impl Run<'_> {
                 }))
             }
         };
+        launch.program = self.admitted.program.clone();
         launch.wall = self.admitted.wall;
         launch.timing = self.command.shared.options.timing;
         launch.cancel = self.command.cancel.clone();
