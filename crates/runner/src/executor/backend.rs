@@ -16,26 +16,24 @@ pub struct Prepared {
     pub params: ExecParams,
     /// The patch that it is given to read, with the policy of its place; `None` is nothing to read.
     pub patch: Option<Vec<u8>>,
-    /// The file that its program was when this was prepared, which is before it is judged: no other is started.
+    /// What it led to when this was prepared, which is before it is judged: nothing else is started.
     #[cfg(unix)]
-    pub program: crate::program::Expected,
+    pub seen: crate::program::Seen,
 }
 
 impl Prepared {
     /// A command, with the file that its program is now.
     pub(super) fn now(params: ExecParams, patch: Option<Vec<u8>>) -> Self {
         #[cfg(unix)]
-        let program = {
+        let seen = {
             let name = params.command.first().map(AsRef::as_ref);
-            let path = params.env.get(std::ffi::OsStr::new("PATH"));
-            let path = path.map(AsRef::as_ref);
-            crate::program::Expected::now(name.unwrap_or_default(), path, &params.cwd)
+            crate::program::Seen::look_at(name.unwrap_or_default(), &params.env, &params.cwd)
         };
         Self {
             params,
             patch,
             #[cfg(unix)]
-            program,
+            seen,
         }
     }
 }

@@ -69,7 +69,9 @@ pub(super) async fn spawn(
     let mut launch = Launch::new(command);
     launch.cancel = cancel;
     #[cfg(unix)]
-    launch.program.clone_from(&prepared.program);
+    {
+        launch.seen = Some(prepared.seen.clone());
+    }
     launch.wall = expiration.effective_wall(
         &placed.policy.resource_limits(),
         Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS),

@@ -150,9 +150,9 @@ pub struct Launch {
     pub cancel: Cancellation,
     /// How long it waits for another command on the workspace that guards more.
     pub wait_for_others: Wait,
-    /// What its program was when it was judged.
+    /// What it led to when it was judged, if somebody looked then: if that is no longer so, nothing is started.
     #[cfg(unix)]
-    pub program: crate::program::Expected,
+    pub seen: Option<crate::program::Seen>,
 }
 
 impl Launch {
@@ -169,7 +169,7 @@ impl Launch {
             cancel: Cancellation::new(),
             wait_for_others: Wait::For(PATIENCE),
             #[cfg(unix)]
-            program: crate::program::Expected::Anything,
+            seen: None,
         }
     }
 }

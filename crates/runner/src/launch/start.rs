@@ -12,7 +12,7 @@ use crate::evidence::{self, Failure};
 use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Finished, Outcome, SetupFailure};
-use crate::program::{self, Expected, Judged, ProgramError};
+use crate::program::{self, Seen};
 use crate::supervise::{
     Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
 };
@@ -132,12 +132,10 @@ pub(crate) async fn start(
         terminal,
     } = prepare(launch.stdin, launch.output)?;
     let command = launch.command;
-    let order = order(
-        &command,
-        launch.program,
-        ground.confined(),
-        terminal.is_some(),
-    )?;
+    let mut order = order(&command, ground.confined(), launch.seen.as_ref())?;
+    if terminal.is_some() {
+        order = order.with_terminal();
+    }
     let process = match ground.confined() {
         Some(session) => session.spawn(&order, theirs)?,
         None => os::spawn_bare(&order, theirs)?,
@@ -166,62 +164,56 @@ pub(crate) async fn start(
     })
 }
 
-/// The command as processes are told it. The file that was judged is the one that will be started, where the sandbox
-/// sees the same file.
+/// The command as processes are told it. The file that its name meant when it was judged is the one that will be started,
+/// where the sandbox sees the same file; where nobody looked then, the file that it means now.
 ///
 /// # Errors
-/// Its name means another file than when it was judged.
+/// The program or the directory is no longer what was judged.
 fn order(
     command: &CommandSpec,
-    expected: Expected,
     session: Option<&ConfinedSession>,
-    terminal: bool,
+    seen: Option<&Seen>,
 ) -> Result<Order, SetupFailure> {
     let argv = [&command.program].into_iter().chain(&command.args).cloned();
     let mut order = Order::new(argv, &command.cwd).with_env(command.env.clone());
-    if terminal {
-        order = order.with_terminal();
-    }
-    let path = command.env.get(std::ffi::OsStr::new("PATH"));
-    let now = || {
-        let path = path.map(|path| path.as_os_str());
-        program::resolve(&command.program, path, &command.cwd)
+    let changed = |error: &program::ProgramError| {
+        SetupFailure::new(
+            "checking that the program is the judged one",
+            error.errno(),
+            error.to_string(),
+        )
     };
-    let is_seen = |judged: &Judged| session.is_none_or(|session| sees(session.policy(), judged));
-    let judged = match expected {
-        Expected::Anything => now().ok().filter(is_seen),
-        Expected::File(judged) if is_seen(&judged) => {
-            judged.still_same().map_err(|error| changed(&error))?;
-            Some(judged)
-        }
-        Expected::File(_) => None,
-        Expected::Nothing => match now() {
-            Ok(judged) if is_seen(&judged) => {
-                let path = judged.path;
-                return Err(changed(&ProgramError::Changed { path }));
+    let judged = match seen {
+        Some(seen) => {
+            seen.still_holds().map_err(|error| changed(&error))?;
+            if let (None, Some(directory)) = (session, &seen.directory) {
+                order = order.in_directory(directory.dev, directory.ino);
             }
-            _ => None,
-        },
+            if seen.program.is_none()
+                && let Some(come) = Seen::look(command).program
+                && session.is_none_or(|session| sees(session.policy(), &come))
+            {
+                // What was not there to be judged does not run if it has come since.
+                return Err(changed(&program::ProgramError::Changed { path: come.path }));
+            }
+            seen.program.clone()
+        }
+        None => Seen::look(command).program,
     };
     Ok(match judged {
-        Some(judged) => order.with_program(JudgedFile {
-            path: judged.path,
-            device: judged.dev,
-            inode: judged.ino,
-        }),
+        Some(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => order
+            .with_program(JudgedFile {
+                path: judged.path,
+                device: judged.dev,
+                inode: judged.ino,
+            }),
         // Whoever starts it looks again, where it is, and says what is missing.
-        None => order,
+        _ => order,
     })
 }
 
-/// In the words of whoever compares last, right before exec.
-fn changed(error: &ProgramError) -> SetupFailure {
-    let step = "checking that the program is the judged one";
-    SetupFailure::new(step, Some(libc::ESTALE), error.to_string())
-}
-
 /// Whether a session sees the file of the host, and not one of its own, at every place that leads to it.
-fn sees(policy: &ResolvedPolicy, judged: &Judged) -> bool {
+fn sees(policy: &ResolvedPolicy, judged: &program::Judged) -> bool {
     [&judged.path, &judged.real].into_iter().all(|path| {
         AbsolutePath::new(path)
             .is_ok_and(|path| policy.place(&Access::Read(path)) == Some(Place::Host))

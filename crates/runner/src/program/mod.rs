@@ -7,41 +7,18 @@
 mod judged;
 mod known;
 mod search;
+#[cfg(unix)]
+mod seen;
 
-#[cfg(unix)]
-use std::ffi::OsStr;
 use std::ffi::OsString;
-#[cfg(unix)]
-use std::path::Path;
 use std::path::PathBuf;
 
 #[cfg(unix)]
 pub use judged::{Judged, resolve};
-/// What is known of a command's program from when the command was judged.
-#[cfg(unix)]
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "looked or not, found or not")]
-pub enum Expected {
-    /// Nobody has looked: it is whatever its name means when it is started.
-    #[default]
-    Anything,
-    /// This file, with this content. No other is started in its place.
-    File(Judged),
-    /// There was none. One that has turned up since is not started.
-    Nothing,
-}
-
-#[cfg(unix)]
-impl Expected {
-    /// What its name means now, for the command that is judged now.
-    #[must_use]
-    pub fn now(program: &OsStr, path: Option<&OsStr>, cwd: &Path) -> Self {
-        resolve(program, path, cwd).map_or(Self::Nothing, Self::File)
-    }
-}
-
 pub use known::PathPrograms;
 pub use search::DEFAULT_PATH;
+#[cfg(unix)]
+pub use seen::{Seen, SeenDirectory};
 
 /// Why the name of a program leads to no file that can be run.
 #[derive(Debug, thiserror::Error)]
@@ -84,12 +61,10 @@ pub enum ProgramError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is no longer the one that was judged.
-    #[error(
-        "{path:?} is not the file that was judged; run the command again to have it judged anew"
-    )]
+    /// The file or directory is no longer the one that was judged.
+    #[error("{path:?} is not what was judged; run the command again to have it judged anew")]
     Changed {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
     },
 }

@@ -6,13 +6,13 @@ use palisade_policy::SandboxType;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::admit::Admitted;
+use super::admit::{Admitted, environment};
 use super::command::Command;
 use super::error::Error;
 use super::run::{ground, output_mode};
 use crate::capture::Chunk;
 use crate::launch::{self, Control, Driver, Launch, Live, Stdin, WindowSize};
-use crate::outcome::{Finished, Outcome};
+use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::Cancellation;
 
 /// How many chunks wait in a queue before the command does.
@@ -36,11 +36,15 @@ impl Child {
         let ground = ground(&shared, &placed, &admitted.session_policy, Driver::Tokio).await?;
         let (to_child, from_us) = mpsc::channel(QUEUE);
         let (to_us, output) = mpsc::channel(QUEUE);
-        let mut launch = Launch::new(admitted.spec.clone());
+        let mut spec = admitted.spec.clone();
+        // What it is told about its place is about the place that it has.
+        spec.env = environment(&command, placed.sandbox, &placed.policy)
+            .map_err(|error| SetupFailure::new("environment", None, error.to_string()))?;
+        let mut launch = Launch::new(spec);
+        launch.seen = Some(admitted.asked.seen().clone());
         launch.output = output_mode(&command);
         launch.stdin = Stdin::Queue(from_us);
         launch.live = Live::Queue(to_us);
-        launch.program = admitted.program.clone();
         launch.wall = admitted.wall;
         launch.timing = shared.options.timing;
         launch.cancel = command.cancel.clone();
