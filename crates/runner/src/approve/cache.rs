@@ -21,6 +21,8 @@ pub struct PrefixApproval {
     pub cwd: PathBuf,
     /// The [`fingerprint`](super::fingerprint) of the policy that they run under.
     pub policy: String,
+    /// The [`details`](ApprovalKey::details) that they share.
+    pub details: String,
 }
 
 impl PrefixApproval {
@@ -34,6 +36,7 @@ impl PrefixApproval {
             prefix,
             cwd: key.cwd.clone(),
             policy: key.policy.clone(),
+            details: key.details.clone(),
         };
         approval.covers(key).then_some(approval)
     }
@@ -45,6 +48,7 @@ impl PrefixApproval {
         self.purpose == key.purpose
             && self.cwd == key.cwd
             && self.policy == key.policy
+            && self.details == key.details
             && key.argv.len() >= prefix.len()
             && key
                 .argv

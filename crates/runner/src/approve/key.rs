@@ -22,6 +22,9 @@ pub struct ApprovalKey {
     pub cwd: PathBuf,
     /// The [`fingerprint`] of the policy that it runs under.
     pub policy: String,
+    /// What else makes it the command that was seen, such as what it reads or the file of its program; empty if nothing
+    /// does.
+    pub details: String,
 }
 
 impl ApprovalKey {
@@ -37,7 +40,15 @@ impl ApprovalKey {
             argv: argv.into_iter().map(Into::into).collect(),
             cwd: cwd.into(),
             policy: fingerprint(policy),
+            details: String::new(),
         }
+    }
+
+    /// The same command with more that must be the same.
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<String>) -> Self {
+        self.details = details.into();
+        self
     }
 
     /// The same command for another purpose.
@@ -51,11 +62,12 @@ impl ApprovalKey {
 impl Serialize for ApprovalKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let argv: Vec<Bytes<'_>> = self.argv.iter().map(|word| Bytes(word)).collect();
-        let mut fields = serializer.serialize_struct("ApprovalKey", 4)?;
+        let mut fields = serializer.serialize_struct("ApprovalKey", 5)?;
         fields.serialize_field("purpose", &self.purpose)?;
         fields.serialize_field("argv", &argv)?;
         fields.serialize_field("cwd", &Bytes(self.cwd.as_os_str()))?;
         fields.serialize_field("policy", &self.policy)?;
+        fields.serialize_field("details", &self.details)?;
         fields.end()
     }
 }

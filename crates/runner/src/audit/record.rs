@@ -259,6 +259,7 @@ pub(super) const fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::LimitExceeded { .. } => "limit-exceeded",
         Outcome::Denied { .. } => "denied",
         Outcome::SetupFailed(_) => "setup-failed",
+        Outcome::Lost { .. } => "lost",
     }
 }
 

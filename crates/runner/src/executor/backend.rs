@@ -16,6 +16,26 @@ pub struct Prepared {
     pub params: ExecParams,
     /// The patch that it is given to read, with the policy of its place; `None` is nothing to read.
     pub patch: Option<Vec<u8>>,
+    /// What it led to when this was prepared, which is before it is judged: nothing else is started.
+    #[cfg(unix)]
+    pub seen: crate::program::Seen,
+}
+
+impl Prepared {
+    /// A command, with the file that its program is now.
+    pub(super) fn now(params: ExecParams, patch: Option<Vec<u8>>) -> Self {
+        #[cfg(unix)]
+        let seen = {
+            let name = params.command.first().map(AsRef::as_ref);
+            crate::program::Seen::look_at(name.unwrap_or_default(), &params.env, &params.cwd)
+        };
+        Self {
+            params,
+            patch,
+            #[cfg(unix)]
+            seen,
+        }
+    }
 }
 
 /// What differs between modes.
@@ -58,10 +78,7 @@ impl ExecutionBackend for ShellBackend {
             ExecutionMode::ApplyPatch(_) => return Err(wrong_mode()),
         }
         match params.command.first() {
-            Some(program) if !program.is_empty() => Ok(Prepared {
-                params,
-                patch: None,
-            }),
+            Some(program) if !program.is_empty() => Ok(Prepared::now(params, None)),
             _ => Err(RunError::EmptyCommand.into()),
         }
     }
@@ -86,14 +103,12 @@ impl ExecutionBackend for ApplyPatchBackend {
         };
         let missing = || RunError::from(SandboxTransformError::MissingSandboxExecutable);
         let helper = helper.ok_or_else(missing)?;
-        Ok(Prepared {
-            params: ExecParams {
-                command: ApplyPatch::command(helper),
-                env: Environment::new(),
-                ..params
-            },
-            patch: Some(patch.patch.clone()),
-        })
+        let params = ExecParams {
+            command: ApplyPatch::command(helper),
+            env: Environment::new(),
+            ..params
+        };
+        Ok(Prepared::now(params, Some(patch.patch.clone())))
     }
 
     fn stream_stdout(&self) -> bool {

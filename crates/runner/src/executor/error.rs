@@ -98,6 +98,14 @@ pub enum RunError {
         /// What it wrote until then.
         output: Box<ExecToolCallOutput>,
     },
+    /// How it ended is not known; it ran, or may have run.
+    #[error("{why}")]
+    Lost {
+        /// What happened, and what would help.
+        why: String,
+        /// What it wrote until then.
+        output: Box<ExecToolCallOutput>,
+    },
     /// It was over a limit.
     #[error("the command was over its limit of {}; raise that limit in the policy if it needs more", limit(*which))]
     LimitExceeded {
@@ -114,7 +122,9 @@ impl RunError {
     pub fn output(&self) -> Option<&ExecToolCallOutput> {
         match self {
             Self::Sandbox(error) => Some(error.output()),
-            Self::Cancelled { output } | Self::LimitExceeded { output, .. } => Some(output),
+            Self::Cancelled { output }
+            | Self::LimitExceeded { output, .. }
+            | Self::Lost { output, .. } => Some(output),
             Self::EnvVar(_) | Self::Setup(_) | Self::Transform(_) | Self::EmptyCommand => None,
         }
     }

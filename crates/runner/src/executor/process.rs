@@ -38,10 +38,7 @@ pub async fn process_exec_tool_call(
     cancel: Cancellation,
 ) -> Result<ExecToolCallOutput, RunError> {
     let host = with_helper(host, linux_sandbox_exe);
-    let prepared = Prepared {
-        params,
-        patch: None,
-    };
+    let prepared = Prepared::now(params, None);
     classify(spawn(&host, &prepared, placed, stream, cancel).await?)
 }
 
@@ -71,6 +68,10 @@ pub(super) async fn spawn(
         .with_expiration(expiration);
     let mut launch = Launch::new(command);
     launch.cancel = cancel;
+    #[cfg(unix)]
+    {
+        launch.seen = Some(prepared.seen.clone());
+    }
     launch.wall = expiration.effective_wall(
         &placed.policy.resource_limits(),
         Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS),
@@ -152,6 +153,10 @@ pub fn classify(finished: Finished) -> Result<ExecToolCallOutput, RunError> {
             output: output(finished),
         },
         Outcome::SetupFailed(failure) => RunError::Setup(failure),
+        Outcome::Lost { why } => RunError::Lost {
+            why,
+            output: output(finished),
+        },
     })
 }
 

@@ -57,6 +57,7 @@ impl ExecToolCallOutput {
             )),
             Outcome::Denied { evidence, .. } => Err(ToolError::denied(Denial::proven(evidence))),
             Outcome::SetupFailed(failure) => Err(ToolError::internal(failure)),
+            Outcome::Lost { why } => Err(ToolError::internal(why)),
             Outcome::Exited { .. }
             | Outcome::Signaled { .. }
             | Outcome::Cancelled

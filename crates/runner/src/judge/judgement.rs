@@ -232,7 +232,7 @@ impl Judge {
         }
         let analysis = match case.env.is_empty() {
             true => analyze_argv(case.argv, &Limits::default()),
-            false => analyze_argv(&with_env(case), &Limits::default()),
+            false => analyze_argv(&as_env_would(case.env, case.argv), &Limits::default()),
         };
         let evaluation = rules.evaluate(&analysis, &facts);
         self.put(case, standing, rules.policy(), &analysis, &evaluation)
@@ -308,8 +308,8 @@ impl Judge {
 }
 
 /// The command as `env` would start it: a variable such as `LD_PRELOAD` makes another command of it.
-fn with_env(case: &Case<'_>) -> Vec<OsString> {
-    let variables = case.env.iter().map(|(name, value)| {
+pub(crate) fn as_env_would(env: &[(OsString, OsString)], argv: &[OsString]) -> Vec<OsString> {
+    let variables = env.iter().map(|(name, value)| {
         let mut both = name.clone();
         both.push("=");
         both.push(value);
@@ -318,7 +318,7 @@ fn with_env(case: &Case<'_>) -> Vec<OsString> {
     [OsString::from("env")]
         .into_iter()
         .chain(variables)
-        .chain(case.argv.iter().cloned())
+        .chain(argv.iter().cloned())
         .collect()
 }
 

@@ -38,5 +38,6 @@ mod judgement;
 mod view;
 
 pub use book::RuleBook;
+pub(crate) use judgement::as_env_would;
 pub use judgement::{Case, Judge, Judgement, Offer, Standing};
 pub use view::sandbox_view;

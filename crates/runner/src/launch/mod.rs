@@ -150,6 +150,9 @@ pub struct Launch {
     pub cancel: Cancellation,
     /// How long it waits for another command on the workspace that guards more.
     pub wait_for_others: Wait,
+    /// What it led to when it was judged, if somebody looked then: if that is no longer so, nothing is started.
+    #[cfg(unix)]
+    pub seen: Option<crate::program::Seen>,
 }
 
 impl Launch {
@@ -165,6 +168,8 @@ impl Launch {
             timing: Timing::default(),
             cancel: Cancellation::new(),
             wait_for_others: Wait::For(PATIENCE),
+            #[cfg(unix)]
+            seen: None,
         }
     }
 }

@@ -12,8 +12,10 @@ use crate::evidence::{self, Failure};
 use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Finished, Outcome, SetupFailure};
-use crate::program;
-use crate::supervise::{Cause, Ended, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio};
+use crate::program::{self, Seen};
+use crate::supervise::{
+    Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
+};
 use crate::workspace::Claim;
 
 /// What a command stands on while it runs.
@@ -67,7 +69,7 @@ impl Watched for Held {
         self.status.as_fd()
     }
 
-    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+    fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         lock(&self.process).try_end()
     }
 
@@ -130,7 +132,10 @@ pub(crate) async fn start(
         terminal,
     } = prepare(launch.stdin, launch.output)?;
     let command = launch.command;
-    let order = order(&command, ground.confined(), terminal.is_some());
+    let mut order = order(&command, ground.confined(), launch.seen.as_ref())?;
+    if terminal.is_some() {
+        order = order.with_terminal();
+    }
     let process = match ground.confined() {
         Some(session) => session.spawn(&order, theirs)?,
         None => os::spawn_bare(&order, theirs)?,
@@ -159,30 +164,52 @@ pub(crate) async fn start(
     })
 }
 
-/// The command as processes are told it. The file that its name means now is the one that will be started, where the
-/// sandbox sees the same file.
-fn order(command: &CommandSpec, session: Option<&ConfinedSession>, terminal: bool) -> Order {
+/// The command as processes are told it. The file that its name meant when it was judged is the one that will be started,
+/// where the sandbox sees the same file; where nobody looked then, the file that it means now.
+///
+/// # Errors
+/// The program or the directory is no longer what was judged.
+fn order(
+    command: &CommandSpec,
+    session: Option<&ConfinedSession>,
+    seen: Option<&Seen>,
+) -> Result<Order, SetupFailure> {
     let argv = [&command.program].into_iter().chain(&command.args).cloned();
     let mut order = Order::new(argv, &command.cwd).with_env(command.env.clone());
-    if terminal {
-        order = order.with_terminal();
-    }
-    let path = command.env.get(std::ffi::OsStr::new("PATH"));
-    let found = program::resolve(
-        &command.program,
-        path.map(|path| path.as_os_str()),
-        &command.cwd,
-    );
-    match found {
-        Ok(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => order
+    let changed = |error: &program::ProgramError| {
+        SetupFailure::new(
+            "checking that the program is the judged one",
+            error.errno(),
+            error.to_string(),
+        )
+    };
+    let judged = match seen {
+        Some(seen) => {
+            seen.still_holds().map_err(|error| changed(&error))?;
+            if let (None, Some(directory)) = (session, &seen.directory) {
+                order = order.in_directory(directory.dev, directory.ino);
+            }
+            if seen.program.is_none()
+                && let Some(come) = Seen::look(command).program
+                && session.is_none_or(|session| sees(session.policy(), &come))
+            {
+                // What was not there to be judged does not run if it has come since.
+                return Err(changed(&program::ProgramError::Changed { path: come.path }));
+            }
+            seen.program.clone()
+        }
+        None => Seen::look(command).program,
+    };
+    Ok(match judged {
+        Some(judged) if session.is_none_or(|session| sees(session.policy(), &judged)) => order
             .with_program(JudgedFile {
                 path: judged.path,
                 device: judged.dev,
                 inode: judged.ino,
             }),
         // Whoever starts it looks again, where it is, and says what is missing.
-        Ok(_) | Err(_) => order,
-    }
+        _ => order,
+    })
 }
 
 /// Whether a session sees the file of the host, and not one of its own, at every place that leads to it.
@@ -336,6 +363,7 @@ fn plain(cause: &Cause) -> Outcome {
         Cause::TimedOut(after) => Outcome::TimedOut { after: *after },
         Cause::Cancelled => Outcome::Cancelled,
         Cause::Failed(failure) => Outcome::SetupFailed(failure.clone()),
+        Cause::Lost(why) => Outcome::Lost { why: why.clone() },
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Order {
     pub(crate) cwd: PathBuf,
     /// The file that was judged, if one was: it is started, whatever the first argument says.
     pub(crate) program: Option<JudgedFile>,
+    /// The device and inode number that the directory must have, if it was judged.
+    pub(crate) directory: Option<(u64, u64)>,
     /// Whether descriptor 0 is a terminal that becomes the command's own.
     pub(crate) terminal: bool,
 }
@@ -31,6 +33,7 @@ impl Order {
             env: Environment::new(),
             cwd: cwd.into(),
             program: None,
+            directory: None,
             terminal: false,
         }
     }
@@ -44,6 +47,12 @@ impl Order {
     /// The same command with this file as its program.
     pub(crate) fn with_program(mut self, program: JudgedFile) -> Self {
         self.program = Some(program);
+        self
+    }
+
+    /// The same command in a directory that must be this one.
+    pub(crate) fn in_directory(mut self, device: u64, inode: u64) -> Self {
+        self.directory = Some((device, inode));
         self
     }
 

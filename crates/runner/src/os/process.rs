@@ -11,7 +11,7 @@ use super::confined::ConfinedProcess;
 use super::order::Order;
 use super::stdio::Stdio;
 use crate::outcome::SetupFailure;
-use crate::supervise::Ended;
+use crate::supervise::{Ended, NoEnd};
 
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Process {
     ///
     /// # Errors
     /// It was not started; or how it ended cannot be known, because its session or somebody else took that away.
-    pub(crate) fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+    pub(crate) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         match *self {
             #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
             Self::Confined(ref mut process) => process.try_end(),

@@ -45,10 +45,18 @@ pub enum Outcome {
     },
     /// It was not started.
     SetupFailed(SetupFailure),
+    /// It ran, or may have run, and how it ended is not known: its sandbox session was lost, or it could not be watched
+    /// any more. Nothing of it runs on. What it did until then stays done, so running it again is for the caller to
+    /// decide.
+    Lost {
+        /// What happened, and what would help.
+        why: String,
+    },
 }
 
 impl Outcome {
-    /// What a shell would say: the code, 128 and the signal, 124 for a timeout; -1 if no process ran.
+    /// What a shell would say: the code, 128 and the signal, 124 for a timeout; -1 if no process ran, or
+    /// nobody knows how it ended.
     #[must_use]
     pub const fn exit_code(&self) -> i32 {
         match self {
@@ -58,7 +66,7 @@ impl Outcome {
             Self::Cancelled => 130,
             Self::LimitExceeded { .. } => 137,
             Self::Denied { exit_code, .. } => *exit_code,
-            Self::SetupFailed(_) => -1,
+            Self::SetupFailed(_) | Self::Lost { .. } => -1,
         }
     }
 

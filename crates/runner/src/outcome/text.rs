@@ -28,6 +28,7 @@ impl fmt::Display for Outcome {
                 evidence.iter().try_for_each(|one| write!(f, "; {one}"))
             }
             Self::SetupFailed(failure) => write!(f, "not started: {failure}"),
+            Self::Lost { why } => write!(f, "lost: {why}"),
         }
     }
 }

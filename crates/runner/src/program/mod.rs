@@ -7,6 +7,8 @@
 mod judged;
 mod known;
 mod search;
+#[cfg(unix)]
+mod seen;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,6 +17,8 @@ use std::path::PathBuf;
 pub use judged::{Judged, resolve};
 pub use known::PathPrograms;
 pub use search::DEFAULT_PATH;
+#[cfg(unix)]
+pub use seen::{Seen, SeenDirectory};
 
 /// Why the name of a program leads to no file that can be run.
 #[derive(Debug, thiserror::Error)]
@@ -57,12 +61,10 @@ pub enum ProgramError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is no longer the one that was judged.
-    #[error(
-        "{path:?} is not the file that was judged; run the command again to have it judged anew"
-    )]
+    /// The file or directory is no longer the one that was judged.
+    #[error("{path:?} is not what was judged; run the command again to have it judged anew")]
     Changed {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
     },
 }

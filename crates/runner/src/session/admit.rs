@@ -14,6 +14,7 @@ use palisade_policy::{
     SandboxPermissions, SandboxType,
 };
 
+use super::asked::Asked;
 use super::command::Command;
 use super::error::Error;
 use super::state::Shared;
@@ -31,6 +32,8 @@ const DEFAULT_WALL: Duration = Duration::from_millis(ExecExpiration::DEFAULT_TIM
 pub(super) struct Admitted {
     pub(super) call_id: String,
     pub(super) spec: CommandSpec,
+    /// The same as a person was asked about it.
+    pub(super) asked: Asked,
     pub(super) judgement: Judgement,
     pub(super) answer: Option<ReviewDecision>,
     pub(super) answered_by: AnswerSource,
@@ -50,7 +53,7 @@ impl Admitted {
 
     /// The key of its approvals.
     pub(super) fn key(&self, purpose: ApprovalPurpose) -> ApprovalKey {
-        ApprovalKey::new(purpose, self.argv(), &self.spec.cwd, &self.session_policy)
+        self.asked.key(purpose, &self.session_policy)
     }
 }
 
@@ -82,12 +85,15 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
 
 async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> {
     let shared = &command.shared;
-    let spec = spec(command)?;
+    let mut spec = spec(command)?;
     let argv: Vec<OsString> = [spec.program.clone()]
         .into_iter()
         .chain(spec.args.iter().cloned())
         .collect();
     let cwd = absolute(&spec.cwd)?;
+    // What is judged is what is run: no link on the way there can lead elsewhere later.
+    spec.cwd = cwd.as_path().to_owned();
+    let asked = Asked::look(command, &spec);
     let standing = Standing {
         approval: shared.sandbox.approval,
         sandbox: sandbox_view(&shared.sandbox.placed.policy),
@@ -108,8 +114,8 @@ async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> 
         policy = policy.with_grant(&grant)?;
     }
     let session_policy = policy.clone();
-    let key = ApprovalKey::new(ApprovalPurpose::Run, argv, &spec.cwd, &policy);
-    let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, &key).await?;
+    let key = |purpose| asked.key(purpose, &policy);
+    let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, key).await?;
     let decision = orchestrator(&Placement {
         requirement: &judgement.requirement,
         answer: answer.as_ref(),
@@ -138,6 +144,7 @@ async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> 
         call_id,
         wall: spec.expiration.effective_wall(&limits, DEFAULT_WALL),
         spec,
+        asked,
         judgement,
         answer,
         answered_by,
@@ -199,7 +206,7 @@ async fn answer(
     call_id: &str,
     spec: &CommandSpec,
     judgement: &Judgement,
-    key: &ApprovalKey,
+    key: impl Fn(ApprovalPurpose) -> ApprovalKey,
 ) -> Result<(Option<ReviewDecision>, AnswerSource), Error> {
     let (reason, purpose) = match &judgement.requirement {
         ExecApprovalRequirement::Skip { .. } => return Ok((None, AnswerSource::Config)),
@@ -218,7 +225,7 @@ async fn answer(
         // Nobody is asked for what no answer could allow.
         return Err(Refusal::MayNotAsk(PromptCategory::SandboxApproval).into());
     }
-    let key = key.clone().with_purpose(purpose);
+    let key = key(purpose);
     if shared.approved.contains(&key) {
         return Ok((Some(ReviewDecision::Approved), AnswerSource::Config));
     }

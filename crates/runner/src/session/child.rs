@@ -6,7 +6,7 @@ use palisade_policy::SandboxType;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::admit::Admitted;
+use super::admit::{Admitted, environment};
 use super::command::Command;
 use super::error::Error;
 use super::run::{ground, output_mode};
@@ -36,7 +36,12 @@ impl Child {
         let ground = ground(&shared, &placed, &admitted.session_policy, Driver::Tokio).await?;
         let (to_child, from_us) = mpsc::channel(QUEUE);
         let (to_us, output) = mpsc::channel(QUEUE);
-        let mut launch = Launch::new(admitted.spec.clone());
+        let mut spec = admitted.spec.clone();
+        // What it is told about its place is about the place that it has.
+        spec.env = environment(&command, placed.sandbox, &placed.policy)
+            .map_err(|error| SetupFailure::new("environment", None, error.to_string()))?;
+        let mut launch = Launch::new(spec);
+        launch.seen = Some(admitted.asked.seen().clone());
         launch.output = output_mode(&command);
         launch.stdin = Stdin::Queue(from_us);
         launch.live = Live::Queue(to_us);
@@ -113,8 +118,8 @@ impl Child {
         self.output.close();
         while self.output.recv().await.is_some() {}
         let lost = |sandbox| {
-            let failure = SetupFailure::new("watch", None, "whoever watched the command is gone");
-            Finished::new(Outcome::SetupFailed(failure), sandbox)
+            let why = "whoever watched the command is gone, and the command was ended".to_owned();
+            Finished::new(Outcome::Lost { why }, sandbox)
         };
         match self.task.take() {
             Some(task) => task.await.unwrap_or_else(|_| lost(self.sandbox)),

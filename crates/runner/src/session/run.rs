@@ -84,6 +84,7 @@ impl Run<'_> {
         launch.timing = self.command.shared.options.timing;
         launch.cancel = self.command.cancel.clone();
         launch.wait_for_others = self.command.shared.options.wait();
+        launch.seen = Some(self.admitted.asked.seen().clone());
         Ok(launch)
     }
 }
@@ -162,7 +163,7 @@ impl Attempting for Run<'_> {
             let reason = Notice::Failed(question.evidence.clone()).to_string();
             let prompt = Prompt::new(
                 &self.admitted.call_id,
-                self.admitted.argv(),
+                self.admitted.asked.words().iter().cloned(),
                 &self.admitted.spec.cwd,
             )
             .with_purpose(purpose)

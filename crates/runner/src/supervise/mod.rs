@@ -38,7 +38,7 @@ pub(crate) use watch::{Cause, Plan, Watch};
 pub use watched::Usage;
 #[cfg(unix)]
 pub(crate) use watched::Watched;
-pub(crate) use watched::{Ended, How};
+pub(crate) use watched::{Ended, How, NoEnd};
 
 use std::time::Duration;
 

@@ -77,7 +77,7 @@ pub(crate) fn drive_blocking<W: Watched>(
     };
     let mut pump = match Pump::new(process, listener, Parts { plan, streams }, port) {
         Ok(pump) => pump,
-        Err(failure) => return Watch::failed(failure),
+        Err(why) => return Watch::lost(why),
     };
     loop {
         for port in pump.ports() {

@@ -14,7 +14,6 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::pump::{Direction, Guard, Parts, Port, Pump, Step};
 use super::{Plan, Streams, Watch, Watched, sys};
-use crate::outcome::SetupFailure;
 
 /// A descriptor that the runtime waits for.
 struct Registered {
@@ -69,7 +68,7 @@ impl Port for Registered {
 /// Watches a process until its run is over. A future that is dropped before kills it, with everything it started, even
 /// if it was never polled.
 ///
-/// It needs a tokio runtime with I/O and time; without a runtime the process is killed, and the failure says so.
+/// It needs a tokio runtime with I/O and time; without a runtime the process is killed, and the outcome says so.
 pub(crate) fn drive_tokio<W: Watched>(
     process: &mut W,
     streams: Streams,
@@ -84,17 +83,14 @@ async fn drive<W: Watched>(process: Guard<'_, W>, streams: Streams, mut plan: Pl
     let cancel = std::mem::take(&mut plan.cancel);
     let listener = Some(cancel.listen()).filter(|listener| !listener.is_alone());
     if tokio::runtime::Handle::try_current().is_err() {
-        return Watch::failed(SetupFailure::new(
-            "watch",
-            None,
-            "the command was killed, since there is no tokio runtime to wait for it in; \
-             enter one, or use the blocking driver",
-        ));
+        let why = "the command was killed, since there is no tokio runtime to wait for it in; \
+                   enter one, or use the blocking driver";
+        return Watch::lost(why.to_owned());
     }
     let parts = Parts { plan, streams };
     let mut pump = match Pump::new(process, listener, parts, Registered::new) {
         Ok(pump) => pump,
-        Err(failure) => return Watch::failed(failure),
+        Err(why) => return Watch::lost(why),
     };
     let mut alarm = Alarm::default();
     poll_fn(|cx| {

@@ -11,10 +11,9 @@ use super::cancel::Listener;
 use super::feed::{Fed, Feed};
 use super::live::{Held, Offered, offer};
 use super::machine::{Action, Event, Machine, Open, Verdict, Why};
-use super::{Cause, Ended, How, Plan, Streams, Usage, Watch, Watched};
+use super::{Cause, Ended, How, NoEnd, Plan, Streams, Usage, Watch, Watched};
 use crate::capture::{Caps, Chunk, Recorder, Stream};
 use crate::launch::Live;
-use crate::outcome::SetupFailure;
 
 /// A descriptor that does not block, and a way to be woken when it is ready.
 pub(super) trait Port {
@@ -112,7 +111,7 @@ pub(super) struct Pump<'a, W: Watched, P> {
     buffer: Vec<u8>,
     read: usize,
     end: Option<Ended>,
-    failure: Option<SetupFailure>,
+    failure: Option<NoEnd>,
     verdict: Option<(Verdict, Duration)>,
     wall: Option<Duration>,
     drain: Duration,
@@ -132,7 +131,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
         cancel: Option<Listener<'a>>,
         parts: Parts,
         port: impl Fn(OwnedFd, Direction) -> std::io::Result<P>,
-    ) -> Result<Self, SetupFailure> {
+    ) -> Result<Self, String> {
         let open = |descriptor: OwnedFd, direction| {
             rustix::io::ioctl_fionbio(&descriptor, true)
                 .map_err(std::io::Error::from)
@@ -260,7 +259,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                 Event::Lost
             }
             Poll::Ready(Err(error)) => {
-                self.failure = Some(cannot_watch(&error.into()));
+                self.failure = Some(NoEnd::Lost(cannot_watch(&error.into())));
                 Event::Lost
             }
         };
@@ -360,7 +359,8 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
         self.process.armed = false;
         let (held, all_closed) = self.sweep();
         let mut notes = std::mem::take(&mut self.notes);
-        if !verdict.end_seen {
+        // What is lost or was not started says so itself.
+        if !verdict.end_seen && verdict.why != Why::Lost {
             notes.push("it was killed, but its end was not reported in time".to_owned());
         }
         if !all_closed {
@@ -377,11 +377,11 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                 How::Signal(signal) => Cause::Signaled(signal),
                 How::Limit(limit) => Cause::Limit(limit),
             },
-            (Why::Lost | Why::Ended, _) => {
-                Cause::Failed(self.failure.take().unwrap_or_else(|| {
-                    SetupFailure::new("watch", None, "the end of the command was not reported")
-                }))
-            }
+            (Why::Lost | Why::Ended, _) => match self.failure.take() {
+                Some(NoEnd::NotStarted(failure)) => Cause::Failed(failure),
+                Some(NoEnd::Lost(why)) => Cause::Lost(why),
+                None => Cause::Lost("the end of the command was not reported".to_owned()),
+            },
         };
         let backlog = Backlog {
             live: std::mem::take(&mut self.live),
@@ -503,10 +503,6 @@ impl Backlog<'_> {
     }
 }
 
-fn cannot_watch(error: &std::io::Error) -> SetupFailure {
-    SetupFailure::new(
-        "watch",
-        error.raw_os_error(),
-        format!("the command was killed, since it could not be waited for: {error}"),
-    )
+fn cannot_watch(error: &std::io::Error) -> String {
+    format!("the command was killed, since it could not be waited for: {error}")
 }

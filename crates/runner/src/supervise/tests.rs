@@ -14,7 +14,6 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::capture::{Caps, Chunk, Stream};
 use crate::launch::{Live, Stdin};
-use crate::outcome::SetupFailure;
 
 /// A bare process in a group of its own. Its tree is its group, which is enough for these cases.
 struct Bare {
@@ -66,7 +65,7 @@ impl Watched for Bare {
         self.status.as_fd()
     }
 
-    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+    fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         assert!(!self.ended, "an end is told once");
         let Some(status) = self.child.try_wait().unwrap() else {
             return Ok(None);

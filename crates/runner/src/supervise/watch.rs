@@ -57,9 +57,9 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Of a process that could not be watched.
-    pub(super) fn failed(failure: SetupFailure) -> Self {
+    pub(super) fn lost(why: String) -> Self {
         Self {
-            cause: Cause::Failed(failure),
+            cause: Cause::Lost(why),
             output: Output::default(),
             usage: Usage::default(),
             notes: Vec::new(),
@@ -81,6 +81,8 @@ pub(crate) enum Cause {
     TimedOut(Duration),
     /// Somebody cancelled it.
     Cancelled,
-    /// It could not be watched; it was killed.
+    /// It was not started.
     Failed(SetupFailure),
+    /// It could not be watched any more; it was killed.
+    Lost(String),
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use palisade_policy::LimitKind;
 
-#[cfg(unix)]
 use crate::outcome::SetupFailure;
 
 /// A process that runs.
@@ -14,7 +13,7 @@ pub(crate) trait Watched {
     fn status(&self) -> std::os::fd::BorrowedFd<'_>;
 
     /// How it ended; `None` while it runs. Never waits. Once it has told an end or an error, it is not asked again.
-    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure>;
+    fn try_end(&mut self) -> Result<Option<Ended>, NoEnd>;
 
     /// Sends a signal to its process group. That it is gone already is no error.
     fn signal(&self, signal: i32);
@@ -28,6 +27,16 @@ pub(crate) trait Watched {
 pub(crate) struct Ended {
     pub(crate) how: How,
     pub(crate) usage: Usage,
+}
+
+/// Why there is no end to tell. The two are kept apart, because after one of them the command can be run again as if it
+/// had never been asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoEnd {
+    /// It was not started.
+    NotStarted(SetupFailure),
+    /// It ran, or may have run, and whoever could have told its end is gone.
+    Lost(String),
 }
 
 /// How a process ended.

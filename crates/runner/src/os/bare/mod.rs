@@ -19,7 +19,7 @@ use super::stdio::Stdio;
 use super::sys::spawn::spawn;
 use super::sys::wait::{Reap, end_of, signal_group};
 use crate::outcome::SetupFailure;
-use crate::supervise::Ended;
+use crate::supervise::{Ended, NoEnd};
 use mark::Mark;
 use prepare::{Names, prepare};
 
@@ -27,7 +27,7 @@ use prepare::{Names, prepare};
 #[derive(Debug)]
 pub(crate) struct BareProcess {
     leader: Arc<Leader>,
-    ended: Option<Result<Ended, SetupFailure>>,
+    ended: Option<Result<Ended, NoEnd>>,
 }
 
 /// The first process of a command, which leads its group and its session.
@@ -81,11 +81,11 @@ impl BareProcess {
         self.leader.handle.as_fd()
     }
 
-    pub(super) fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+    pub(super) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         if self.ended.is_none() {
             self.ended = match end_of(self.leader.handle.as_fd(), Reap::Not) {
                 Ok(ended) => ended.map(Ok),
-                Err(errno) => Some(Err(stolen(errno))),
+                Err(errno) => Some(Err(NoEnd::Lost(stolen(errno)))),
             };
         }
         self.ended.clone().transpose()
@@ -151,17 +151,11 @@ impl Drop for Leader {
     }
 }
 
-fn stolen(errno: Errno) -> SetupFailure {
-    let message = match errno {
-        Errno::CHILD => {
-            "how the command ended is not known: this program ignores SIGCHLD, or another part of it waits for every \
+fn stolen(errno: Errno) -> String {
+    match errno {
+        Errno::CHILD => "how the command ended is not known: this program ignores SIGCHLD, or another part of it waits for every \
              child; let that part wait for its own"
-        }
-        _ => "how the command ended is not known",
-    };
-    SetupFailure::new(
-        "waiting for the command",
-        Some(errno.raw_os_error()),
-        message,
-    )
+            .to_owned(),
+        errno => format!("how the command ended is not known: {errno}"),
+    }
 }

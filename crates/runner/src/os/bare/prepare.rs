@@ -47,6 +47,7 @@ pub(super) fn prepare(order: &Order, mark: &Mark) -> Result<Prepared, SetupFailu
         env: ExecStrings::new(env.collect::<Result<_, _>>()?),
         argv: ExecStrings::new(all(&order.argv)?),
         cwd: text(order.cwd.as_os_str())?,
+        directory: order.directory,
         terminal: order.terminal,
     })
 }
@@ -132,6 +133,9 @@ impl Names {
         let hint = match (step, errno) {
             (SpawnStep::ProgramChanged, _) => {
                 ": another file is at its path than when the command was judged; judge it again"
+            }
+            (SpawnStep::WorkingDirectory, Errno::STALE) => {
+                ": another directory is at its path than when the command was judged; judge it again"
             }
             (SpawnStep::Exec, Errno::NOEXEC) => {
                 ": it is no program; a script needs a first line such as #!/bin/sh"

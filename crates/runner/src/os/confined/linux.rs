@@ -19,7 +19,7 @@ use crate::os::order::Order;
 use crate::os::process::Process;
 use crate::os::stdio::Stdio;
 use crate::outcome::SetupFailure;
-use crate::supervise::{Ended, How, Usage};
+use crate::supervise::{Ended, How, NoEnd, Usage};
 use crate::workspace::Claim;
 
 /// A session that is set up, for commands from any thread. Everything in it ends with it.
@@ -245,6 +245,20 @@ impl Names {
         };
         launch_failure(error, &about)
     }
+
+    /// The same for a command that was asked for. Only a step that failed proves that nothing ran.
+    fn no_end(&self, error: &LaunchError) -> NoEnd {
+        match error {
+            LaunchError::Step { .. } => NoEnd::NotStarted(self.failure(error)),
+            LaunchError::SessionLost => NoEnd::Lost(format!(
+                "the sandbox session of {} ended before it did, and it ended with it; somebody killed the sandbox \
+                 helper, or the system ran out of memory. What it did until then stays done. The next command gets a \
+                 new session",
+                self.program
+            )),
+            other => NoEnd::Lost(format!("how {} ended is not known: {other}", self.program)),
+        }
+    }
 }
 
 /// A command in a session.
@@ -252,7 +266,7 @@ impl Names {
 pub(crate) struct ConfinedProcess {
     child: Child,
     names: Names,
-    ended: Option<Result<Ended, SetupFailure>>,
+    ended: Option<Result<Ended, NoEnd>>,
 }
 
 impl ConfinedProcess {
@@ -260,7 +274,7 @@ impl ConfinedProcess {
         self.child.as_fd()
     }
 
-    pub(in crate::os) fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
+    pub(in crate::os) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         if self.ended.is_none() {
             self.ended = match self.child.try_wait() {
                 Ok(exit) => exit.map(|exit| {
@@ -273,7 +287,7 @@ impl ConfinedProcess {
                         },
                     })
                 }),
-                Err(error) => Some(Err(self.names.failure(&error))),
+                Err(error) => Some(Err(self.names.no_end(&error))),
             };
         }
         self.ended.clone().transpose()

@@ -71,6 +71,8 @@ pub(in crate::os) struct Prepared {
     pub(in crate::os) argv: ExecStrings,
     pub(in crate::os) env: ExecStrings,
     pub(in crate::os) cwd: CString,
+    /// What the directory must be: its device and inode number.
+    pub(in crate::os) directory: Option<(u64, u64)>,
     pub(in crate::os) terminal: bool,
 }
 
@@ -168,6 +170,13 @@ fn set_up(prepared: &Prepared, stdio: [BorrowedFd<'_>; 3]) -> Result<(), Failed>
     }
     close_others_on_exec().map_err(during(SpawnStep::Descriptors))?;
     rustix::process::chdir(prepared.cwd.as_c_str()).map_err(during(SpawnStep::WorkingDirectory))?;
+    if let Some(judged) = prepared.directory {
+        // After it was entered: no link can lead elsewhere any more.
+        let now = rustix::fs::stat(c".").map_err(during(SpawnStep::WorkingDirectory))?;
+        if (now.st_dev, now.st_ino) != judged {
+            return Err((SpawnStep::WorkingDirectory, Errno::STALE));
+        }
+    }
     // Last, so that no signal of this program's can end the child before it is one of its own.
     empty_mask().map_err(during(SpawnStep::Signals))
 }

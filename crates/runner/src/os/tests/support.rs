@@ -17,7 +17,7 @@ use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::{ConfinedSession, Order, Process, Stdio, null, pipe_from_child, spawn_bare};
 use crate::outcome::SetupFailure;
-use crate::supervise::Ended;
+use crate::supervise::{Ended, NoEnd};
 
 /// Far longer than anything takes.
 pub(super) const LONG: Duration = Duration::from_secs(60);
@@ -65,7 +65,11 @@ pub(super) fn wait_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
 #[track_caller]
 pub(super) fn end(process: &mut Process) -> Result<Ended, SetupFailure> {
     loop {
-        if let Some(ended) = process.try_end()? {
+        let ended = process.try_end().map_err(|no_end| match no_end {
+            NoEnd::NotStarted(failure) => failure,
+            NoEnd::Lost(why) => panic!("{why}"),
+        })?;
+        if let Some(ended) = ended {
             return Ok(ended);
         }
         let status = process.status();

@@ -207,8 +207,8 @@ impl Watched for Lost {
     fn status(&self) -> BorrowedFd<'_> {
         self.0.status()
     }
-    fn try_end(&mut self) -> Result<Option<Ended>, SetupFailure> {
-        Err(SetupFailure::new("helper", Some(32), "the helper is gone"))
+    fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
+        Err(NoEnd::Lost("the helper is gone".to_owned()))
     }
     fn signal(&self, signal: i32) {
         self.0.signal(signal);
@@ -224,7 +224,7 @@ fn a_process_that_cannot_be_watched_is_killed() {
         Bare::start(Command::new("sh").args(["-c", "echo said; exit 0"]), None);
     let mut lost = Lost(process);
     let watch = drive_blocking(&mut lost, streams, patient());
-    assert!(matches!(watch.cause, Cause::Failed(failure) if failure.step == "helper"));
+    assert!(matches!(watch.cause, Cause::Lost(why) if why == "the helper is gone"));
     assert_eq!(watch.output.stdout.text(), "said\n");
     assert_eq!(lost.0.kills, 1);
 }
@@ -284,7 +284,7 @@ fn a_panic_of_who_looks_on_leaves_nobody_behind() {
 fn without_a_runtime_it_is_killed_and_says_so() {
     let (mut process, streams) = Bare::start(Command::new("sleep").arg("60"), None);
     let watch = block_on::block_on(drive_tokio(&mut process, streams, patient()));
-    assert!(matches!(watch.cause, Cause::Failed(failure) if failure.message.contains("runtime")));
+    assert!(matches!(watch.cause, Cause::Lost(why) if why.contains("runtime")));
     assert_eq!(process.kills, 1);
 }
 

@@ -1,0 +1,83 @@
+//! A command as a person is asked about it, and what an approval of it is for.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use palisade_exec_policy::ApprovalPurpose;
+use palisade_policy::{CanonicalSandboxPolicy, CommandSpec};
+use sha2::{Digest as _, Sha256};
+
+use super::command::Command;
+use crate::approve::ApprovalKey;
+use crate::judge::as_env_would;
+use crate::program::Seen;
+
+/// A command as a person is asked about it: with the variables that it asked for, what it reads, and what its name meant
+/// then.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    words: Vec<OsString>,
+    cwd: PathBuf,
+    input: String,
+    seen: Seen,
+}
+
+impl Asked {
+    /// Looks at what a command leads to now.
+    pub(super) fn look(command: &Command, spec: &CommandSpec) -> Self {
+        let argv: Vec<OsString> = [spec.program.clone()]
+            .into_iter()
+            .chain(spec.args.iter().cloned())
+            .collect();
+        Self {
+            words: match command.env.is_empty() {
+                true => argv,
+                false => as_env_would(&command.env, &argv),
+            },
+            cwd: spec.cwd.clone(),
+            input: command.stdin.as_deref().map(digest).unwrap_or_default(),
+            seen: Seen::look(spec),
+        }
+    }
+
+    /// The command as it is shown: variables that it asked for stand before it, as `env` takes them.
+    pub(super) fn words(&self) -> &[OsString] {
+        &self.words
+    }
+
+    /// What it led to.
+    pub(super) const fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// What an approval of it is for. Without the sandbox, the file of the program counts, too: what runs inside can
+    /// write a new one.
+    pub(super) fn key(
+        &self,
+        purpose: ApprovalPurpose,
+        policy: &CanonicalSandboxPolicy,
+    ) -> ApprovalKey {
+        let program = match purpose {
+            ApprovalPurpose::RunUnsandboxed => self.seen.program_identity(),
+            ApprovalPurpose::Run => String::new(),
+        };
+        let details = match (self.input.is_empty(), program.is_empty()) {
+            (true, true) => String::new(),
+            _ => format!("input {}; program {program}", self.input),
+        };
+        ApprovalKey::new(purpose, self.words.iter().cloned(), &self.cwd, policy)
+            .with_details(details)
+    }
+}
+
+/// A short name for what a command reads.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}

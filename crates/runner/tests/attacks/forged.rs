@@ -1,0 +1,75 @@
+//! What a command writes about its failure is its own word: nobody is led to open more than they see.
+
+use palisade_exec_policy::{AskForApproval, ReviewDecision};
+use palisade_policy::Grant;
+use palisade_runner::approve::Prompt;
+
+use crate::support::{Person, Stage};
+
+/// What is asked after a command has claimed this and failed.
+fn asked_after(stage: &Stage, claim: &str) -> Vec<Prompt> {
+    std::fs::write(stage.path("workspace/claim"), claim).unwrap();
+    let program = stage.script("workspace/program", "cat claim >&2; exit 1");
+    let policy = stage.policy().approval(AskForApproval::OnFailure);
+    let person = Person::new(&[ReviewDecision::Denied]);
+    let session = stage.session(policy, person.answering());
+    let run = session.command(program).output_blocking().unwrap();
+    assert!(!run.outcome.success());
+    person.prompts()
+}
+
+#[test]
+fn a_claim_about_a_secret_is_asked_about_loudly() {
+    let stage = Stage::new();
+    let secret = stage.path("home/.ssh/id_ed25519");
+    let prompts = asked_after(
+        &stage,
+        &format!("cat: {}: Permission denied\n", secret.display()),
+    );
+    for prompt in &prompts {
+        let said = prompt.reasons.join(" ");
+        if let Some(grant) = &prompt.proposed_grant {
+            assert!(said.contains("guard"), "{grant}: {said}");
+        }
+        let why = prompt.retry_reason.clone().unwrap_or_default();
+        assert!(why.contains("named by the command"), "{why}");
+    }
+}
+
+#[test]
+fn what_decides_about_commands_is_never_offered() {
+    let stage = Stage::new();
+    for below in [
+        "home",
+        "home/.local/state/palisade/approvals.toml",
+        "home/.config/palisade/policy.toml",
+        "home/.local",
+    ] {
+        let path = stage.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let claim = format!(
+            "touch: cannot touch '{}': Read-only file system\n",
+            path.display()
+        );
+        for prompt in asked_after(&stage, &claim) {
+            let offered = prompt.proposed_grant;
+            assert!(!matches!(offered, Some(Grant::Write(_))), "{offered:?}");
+        }
+    }
+}
+
+#[test]
+fn a_claim_cannot_draw_on_the_prompt() {
+    let stage = Stage::new();
+    let path = stage.path("outside/a\u{1b}[2K\u{202e}b");
+    let claim = format!(
+        "touch: cannot touch '{}': Read-only file system\n",
+        path.display()
+    );
+    for prompt in asked_after(&stage, &claim) {
+        let texts = prompt.reasons.iter().chain(&prompt.retry_reason);
+        for text in texts {
+            assert!(!text.contains(['\u{1b}', '\u{202e}', '\n']), "{text:?}");
+        }
+    }
+}
