@@ -42,7 +42,7 @@ pub enum AuditError {
     },
     /// A record cannot be written as JSON.
     #[error("a record has no JSON form: {0}")]
-    Encode(#[from] serde_json::Error),
+    Encode(String),
     /// There is no audit file on this system yet.
     #[error("audit files are not supported on this system; give a sink of your own")]
     Unsupported,

@@ -93,7 +93,8 @@ impl JsonLines {
     /// # Errors
     /// The record was not kept, or only a part of it.
     pub fn try_record(&self, record: &AuditRecord) -> Result<(), AuditError> {
-        let mut line = serde_json::to_vec(record)?;
+        let mut line =
+            serde_json::to_vec(record).map_err(|error| AuditError::Encode(error.to_string()))?;
         line.push(b'\n');
         self.append(line)
     }
