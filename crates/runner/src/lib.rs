@@ -20,7 +20,7 @@
 //!     if let Some(code) = dispatch(std::env::args_os()) {
 //!         return code;
 //!     }
-//! #   if cfg!(target_os = "linux") {
+//! #   if cfg!(all(target_os = "linux", feature = "linux-landlock")) {
 //!     run().unwrap();
 //! #   }
 //!     ExitCode::SUCCESS

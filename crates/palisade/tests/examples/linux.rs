@@ -264,8 +264,9 @@ fn a_wrapped_command_line_is_contained_by_whoever_spawns_it() {
             "echo in > inside; echo out > ../outside/file; exit 7",
         ])
         .unwrap();
-    let run = Command::new(&argv[0])
-        .args(&argv[1..])
+    let (program, arguments) = argv.split_first().unwrap();
+    let run = Command::new(program)
+        .args(arguments)
         .current_dir(stage.path("workspace"))
         .output()
         .unwrap();

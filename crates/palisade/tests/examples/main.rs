@@ -8,7 +8,7 @@ use std::process::ExitCode;
 mod agent_loop;
 #[path = "../../examples/embedding.rs"]
 mod embedding;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 mod linux;
 
 /// Which example this program is to be.
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     if let Some(code) = palisade::dispatch(std::env::args_os()) {
         return code;
     }
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
     linux::tests();
     ExitCode::SUCCESS
 }

@@ -30,7 +30,7 @@ pub enum Error {
     },
     /// The policy makes no sense on this host.
     #[error("{0}")]
-    Policy(#[from] PolicyError),
+    Policy(Box<PolicyError>),
     /// The rules cannot be used: nothing runs until they are mended.
     #[error("{0}")]
     Rules(#[from] RulesError),
@@ -39,17 +39,37 @@ pub enum Error {
     Sandbox(#[from] SetupFailure),
     /// No sandbox is known for this system.
     #[error("{0}")]
-    Unavailable(#[from] SandboxTransformError),
+    Unavailable(Box<SandboxTransformError>),
     /// The rules forbid it, or a person refused. The text is for the model.
     #[error("{0}")]
     Refused(#[from] Refusal),
     /// What people agreed to keep cannot be read, or could be written by a command.
     #[error("{0}")]
-    Kept(#[from] ConfigError),
+    Kept(Box<ConfigError>),
     /// The environment that was asked for cannot be given.
     #[error("{0}")]
     Environment(String),
     /// Another run on this workspace guards more than this one would.
     #[error("{0}")]
     Conflict(String),
+}
+
+// Boxed, because whoever embeds this returns it from every function that runs something.
+
+impl From<PolicyError> for Error {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(Box::new(error))
+    }
+}
+
+impl From<SandboxTransformError> for Error {
+    fn from(error: SandboxTransformError) -> Self {
+        Self::Unavailable(Box::new(error))
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Kept(Box::new(error))
+    }
 }
