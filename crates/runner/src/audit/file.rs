@@ -133,4 +133,8 @@ impl AuditSink for JsonLines {
     fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
 }

@@ -6,10 +6,11 @@ use palisade_policy::SandboxType;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::admit::Admitted;
+use super::admit::{Admitted, environment};
 use super::command::Command;
 use super::error::Error;
 use super::run::{ground, output_mode};
+use crate::audit::trace;
 use crate::capture::Chunk;
 use crate::launch::{self, Control, Driver, Launch, Live, Stdin, WindowSize};
 use crate::outcome::{Finished, Outcome, SetupFailure};
@@ -33,10 +34,13 @@ impl Child {
     pub(super) async fn start(command: Command, admitted: Admitted) -> Result<Self, Error> {
         let shared = Arc::clone(&command.shared);
         let placed = admitted.attempts.first()?;
-        let ground = ground(&shared, &placed, &admitted.session_policy, Driver::Tokio).await?;
         let (to_child, from_us) = mpsc::channel(QUEUE);
         let (to_us, output) = mpsc::channel(QUEUE);
-        let mut launch = Launch::new(admitted.spec.clone());
+        let mut spec = admitted.spec.clone();
+        // What it runs in may not be what the session has.
+        spec.env = environment(&command, placed.sandbox, &placed.policy)
+            .map_err(|error| Error::Environment(error.to_string()))?;
+        let mut launch = Launch::new(spec);
         launch.output = output_mode(&command);
         launch.stdin = Stdin::Queue(from_us);
         launch.live = Live::Queue(to_us);
@@ -48,18 +52,37 @@ impl Child {
             // What is to be read first is in the queue first.
             let _ = to_child.try_send(bytes);
         }
-        let running = launch::start(
-            &shared.sandbox.host,
-            ground,
-            placed.sandbox,
-            launch,
-            Driver::Tokio,
-        )
-        .await?;
+        let step = trace::launch(&admitted.call.id, placed.sandbox);
+        let starting = async {
+            let own = &admitted.session_policy;
+            let ground = ground(&shared, &placed, own, Driver::Tokio).await?;
+            let host = &shared.sandbox.host;
+            launch::start(host, ground, placed.sandbox, launch, Driver::Tokio).await
+        };
+        let running = match step.wait(starting).await {
+            Ok(running) => running,
+            Err(failure) => {
+                let outcome = launch::not_started(failure.clone(), &command.cancel);
+                step.ended(&outcome);
+                let finished = Finished::new(outcome, placed.sandbox);
+                shared.record_once(&admitted, &placed, &finished);
+                return Err(match finished.outcome {
+                    Outcome::Cancelled => Error::Cancelled,
+                    _ => failure.into(),
+                });
+            }
+        };
+        drop(step);
         let control = running.control();
+        let sandbox = placed.sandbox;
+        // Made here, so that it belongs to whatever span the caller is in.
+        let step = trace::run(&admitted.call.id, sandbox);
         let task = tokio::spawn(async move {
-            let finished = running.finish(Driver::Tokio).await;
-            shared.record_once(&admitted, &finished);
+            let finished = step.wait(running.finish(Driver::Tokio)).await;
+            step.ended(&finished.outcome);
+            step.wrote(finished.output.aggregated.total());
+            drop(step);
+            shared.record_once(&admitted, &placed, &finished);
             finished
         });
         Ok(Self {
@@ -67,7 +90,7 @@ impl Child {
             output,
             control,
             cancel: command.cancel,
-            sandbox: placed.sandbox,
+            sandbox,
             task: Some(task),
         })
     }

@@ -5,6 +5,7 @@
 //! where somebody agrees. Commands of a session share its `/tmp`, its loopback and its processes.
 
 mod admit;
+mod bounds;
 mod child;
 mod command;
 mod error;
