@@ -134,4 +134,8 @@ impl AuditSink for JsonLines {
     fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
 }

@@ -33,11 +33,13 @@ mod state;
 mod trust;
 
 pub use approvals::ApprovalsFile;
+pub(crate) use configuration::above_floor;
 pub use configuration::{Configuration, ProjectTrust, UsedSource, load};
 pub use error::{ConfigError, FileProblem};
 pub use grants::{GrantsFile, StoredGrant};
 pub use hash::ContentHash;
 pub use layer::{MAX_FILES, MAX_LAYER_BYTES};
 pub use paths::ConfigPaths;
+pub(crate) use reach::check as out_of_reach;
 pub use state::State;
 pub use trust::{ProjectLayer, TrustFile, project_layer};

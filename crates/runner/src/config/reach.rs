@@ -9,7 +9,7 @@ use palisade_policy::{
 use super::error::ConfigError;
 
 /// Refuses a policy that lets commands write one of these files, or put another in its place.
-pub(super) fn check(
+pub(crate) fn check(
     policy: &CanonicalSandboxPolicy,
     project: &WorkspaceRoot,
     facts: &HostFacts,

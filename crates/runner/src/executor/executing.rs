@@ -26,7 +26,7 @@ use super::shell::maybe_translate_shell_command;
 use crate::approve::{ApprovalCache, ApprovalKey};
 use crate::audit::{DecisionWord, trace};
 use crate::environment::code_loading;
-use crate::judge::{Case, Standing, sandbox_view};
+use crate::judge::{Case, Standing, sandbox_view, with_env};
 
 /// Runs commands and patches of tools. Clones are the same executor.
 #[derive(Clone, Debug)]
@@ -93,11 +93,11 @@ impl Executor {
                 };
                 step.decided(word, plan.source.as_deref().unwrap_or_default());
             }
-            Err(_) => {
+            Err(error) => {
                 step.decided(DecisionWord::Forbid, "");
                 context.record(&ReviewDecision::Denied, ToolDecisionSource::Config);
                 let sink = self.foundation.audit.as_deref();
-                Record::refused(sink, context, &command, &cwd);
+                Record::refused(sink, context, &command, &cwd, &error.to_string());
             }
         }
         drop(step);
@@ -189,7 +189,9 @@ impl Executor {
 
     /// What an approval of this command is kept under: the words that run, and everything that they read.
     fn key(&self, prepared: &Prepared, config: &ExecutorConfig) -> ApprovalKey {
-        let mut argv = prepared.params.command.clone();
+        // A variable that loads other code makes another command of it, so it is approved with it.
+        let loading = code_loading(&prepared.params.env);
+        let mut argv = with_env(&loading, &prepared.params.command);
         if let Some(patch) = &prepared.patch {
             argv.push(digest(patch).into());
         }
@@ -232,7 +234,8 @@ impl Executor {
             backend: self.foundation.backend,
         };
         let judge = &self.foundation.judge;
-        let judged = judge_all(judge, &forms, &case, &standing, now())?;
+        let usual = draft.config.sandbox_policy.resource_limits();
+        let judged = judge_all(judge, &forms, &case, &standing, &usual, now())?;
         let subject = Subject::Shell {
             risk: judged.risk,
             escalation_requested: params.with_escalated_permissions,

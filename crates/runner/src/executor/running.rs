@@ -42,6 +42,9 @@ pub(super) async fn run(
     };
     let mut record = Record::of(executor.foundation.audit.as_deref(), context, &plan);
     let result = running.through(&mut record).await;
+    if let Err(error) = &result {
+        record.refused_later(&error.to_string());
+    }
     record.keep();
     result
 }

@@ -236,8 +236,17 @@ pub(crate) async fn on(
     launch: Launch,
     driver: Driver,
 ) -> Finished {
+    let cancel = launch.cancel.clone();
     match start(host, ground, placed.sandbox, launch, driver).await {
         Ok(running) => running.finish(driver).await,
-        Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+        Err(failure) => Finished::new(not_started(failure, &cancel), placed.sandbox),
+    }
+}
+
+/// How a command ended that was not started: somebody who cancels while it waits for others did not make it fail.
+pub(crate) fn not_started(failure: SetupFailure, cancel: &Cancellation) -> Outcome {
+    match failure.step == claim::STEP && cancel.is_cancelled() {
+        true => Outcome::Cancelled,
+        false => Outcome::SetupFailed(failure),
     }
 }
