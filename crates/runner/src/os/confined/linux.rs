@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
@@ -30,6 +31,8 @@ pub(crate) struct ConfinedSession {
     /// One import at a time: each begins where the last one ended.
     history: Mutex<Option<GitHistory>>,
     before: Mutex<Option<Before>>,
+    /// Set by the first command that finds it so: those who take a session down are not done at once.
+    lost: Arc<AtomicBool>,
 }
 
 impl ConfinedSession {
@@ -67,6 +70,7 @@ impl ConfinedSession {
             enforcement,
             history: Mutex::new(history),
             before: Mutex::new(None),
+            lost: Arc::default(),
         })
     }
 
@@ -90,14 +94,15 @@ impl ConfinedSession {
         } = stdio;
         let stdio = palisade_linux_landlock::Stdio::new(stdin, stdout, stderr);
         let names = Names::of(order);
-        let child = self
-            .session
-            .spawn(&command, &stdio)
-            .map_err(|error| names.failure(&error))?;
+        let child = self.session.spawn(&command, &stdio).map_err(|error| {
+            note_loss(&self.lost, &error);
+            names.failure(&error)
+        })?;
         Ok(Process::Confined(ConfinedProcess {
             child,
             names,
             ended: None,
+            lost: Arc::clone(&self.lost),
         }))
     }
 
@@ -113,7 +118,7 @@ impl ConfinedSession {
 
     /// Whether commands can still be started in it.
     pub(crate) fn is_alive(&self) -> bool {
-        self.session.is_alive()
+        !self.lost.load(Ordering::Relaxed) && self.session.is_alive()
     }
 
     /// Brings back what git did so far, and tells what came and what did not. Call it when a command has ended, and
@@ -200,6 +205,12 @@ fn launch_failure(error: &LaunchError, about: &str) -> SetupFailure {
     SetupFailure::new(step, errno, message)
 }
 
+fn note_loss(lost: &AtomicBool, error: &LaunchError) {
+    if matches!(error, LaunchError::SessionLost) {
+        lost.store(true, Ordering::Relaxed);
+    }
+}
+
 /// What failures are told with.
 #[derive(Debug)]
 struct Names {
@@ -258,6 +269,8 @@ pub(crate) struct ConfinedProcess {
     child: Child,
     names: Names,
     ended: Option<Result<Ended, NoEnd>>,
+    /// Of its session.
+    lost: Arc<AtomicBool>,
 }
 
 impl ConfinedProcess {
@@ -278,7 +291,10 @@ impl ConfinedProcess {
                         },
                     })
                 }),
-                Err(error) => Some(Err(self.names.no_end(&error))),
+                Err(error) => {
+                    note_loss(&self.lost, &error);
+                    Some(Err(self.names.no_end(&error)))
+                }
             };
         }
         self.ended.clone().transpose()
