@@ -30,6 +30,7 @@ pub(crate) struct ConfinedSession {
     enforcement: Enforcement,
     /// One import at a time: each begins where the last one ended.
     history: Mutex<Option<GitHistory>>,
+    has_history: bool,
     before: Mutex<Option<Before>>,
     /// Set by the first command that finds it so: those who take a session down are not done at once.
     lost: Arc<AtomicBool>,
@@ -68,6 +69,7 @@ impl ConfinedSession {
             session,
             policy,
             enforcement,
+            has_history: history.is_some(),
             history: Mutex::new(history),
             before: Mutex::new(None),
             lost: Arc::default(),
@@ -119,6 +121,11 @@ impl ConfinedSession {
     /// Whether commands can still be started in it.
     pub(crate) fn is_alive(&self) -> bool {
         !self.lost.load(Ordering::Relaxed) && self.session.is_alive()
+    }
+
+    /// Whether there is anything for [`import_git`](Self::import_git) to bring back, ever.
+    pub(crate) const fn has_history(&self) -> bool {
+        self.has_history
     }
 
     /// Brings back what git did so far, and tells what came and what did not. Call it when a command has ended, and
