@@ -337,6 +337,15 @@ impl Running {
 
 /// Brings back what git did, and ends a sandbox that was for this command alone.
 async fn settle(ground: Ground, driver: Driver) -> Vec<String> {
+    match &ground {
+        Ground::Bare => return Vec::new(),
+        // Most sessions have no history of their own, and a thread for nothing costs more than the rest of a launch.
+        // Whoever has the last of a session waits for its end, though.
+        Ground::Shared(session) if !session.has_history() && Arc::strong_count(session) > 1 => {
+            return Vec::new();
+        }
+        Ground::Shared(_) | Ground::Own(_) => {}
+    }
     let work = move || match ground {
         Ground::Bare => Vec::new(),
         Ground::Shared(session) => session.import_git(),

@@ -145,6 +145,9 @@ pub(super) async fn ground(
     session_policy: &CanonicalSandboxPolicy,
     driver: Driver,
 ) -> Result<Ground, SetupFailure> {
+    if let Some(ground) = shared.grounds.at_once(placed, session_policy) {
+        return Ok(ground);
+    }
     let find = {
         let (shared, placed) = (Arc::clone(shared), placed.clone());
         let session_policy = session_policy.clone();

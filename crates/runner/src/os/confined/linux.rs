@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
@@ -30,9 +31,12 @@ pub(crate) struct ConfinedSession {
     enforcement: Enforcement,
     /// One import at a time: each begins where the last one ended.
     history: Mutex<Option<GitHistory>>,
+    has_history: bool,
     before: Mutex<Option<Before>>,
     /// The claim on the workspace, while commands run.
     claim: Mutex<Weak<Claim>>,
+    /// Set by the first command that finds it so: those who take a session down are not done at once.
+    lost: Arc<AtomicBool>,
 }
 
 impl ConfinedSession {
@@ -68,9 +72,11 @@ impl ConfinedSession {
             session,
             policy,
             enforcement,
+            has_history: history.is_some(),
             history: Mutex::new(history),
             before: Mutex::new(None),
             claim: Mutex::new(Weak::new()),
+            lost: Arc::default(),
         })
     }
 
@@ -94,14 +100,15 @@ impl ConfinedSession {
         } = stdio;
         let stdio = palisade_linux_landlock::Stdio::new(stdin, stdout, stderr);
         let names = Names::of(order);
-        let child = self
-            .session
-            .spawn(&command, &stdio)
-            .map_err(|error| names.failure(&error))?;
+        let child = self.session.spawn(&command, &stdio).map_err(|error| {
+            note_loss(&self.lost, &error);
+            names.failure(&error)
+        })?;
         Ok(Process::Confined(ConfinedProcess {
             child,
             names,
             ended: None,
+            lost: Arc::clone(&self.lost),
         }))
     }
 
@@ -122,7 +129,12 @@ impl ConfinedSession {
 
     /// Whether commands can still be started in it.
     pub(crate) fn is_alive(&self) -> bool {
-        self.session.is_alive()
+        !self.lost.load(Ordering::Relaxed) && self.session.is_alive()
+    }
+
+    /// Whether there is anything for [`import_git`](Self::import_git) to bring back, ever.
+    pub(crate) const fn has_history(&self) -> bool {
+        self.has_history
     }
 
     /// Brings back what git did so far, and tells what came and what did not. Call it when a command has ended, and
@@ -209,6 +221,12 @@ fn launch_failure(error: &LaunchError, about: &str) -> SetupFailure {
     SetupFailure::new(step, errno, message)
 }
 
+fn note_loss(lost: &AtomicBool, error: &LaunchError) {
+    if matches!(error, LaunchError::SessionLost) {
+        lost.store(true, Ordering::Relaxed);
+    }
+}
+
 /// What failures are told with.
 #[derive(Debug)]
 struct Names {
@@ -267,6 +285,8 @@ pub(crate) struct ConfinedProcess {
     child: Child,
     names: Names,
     ended: Option<Result<Ended, NoEnd>>,
+    /// Of its session.
+    lost: Arc<AtomicBool>,
 }
 
 impl ConfinedProcess {
@@ -287,7 +307,10 @@ impl ConfinedProcess {
                         },
                     })
                 }),
-                Err(error) => Some(Err(self.names.no_end(&error))),
+                Err(error) => {
+                    note_loss(&self.lost, &error);
+                    Some(Err(self.names.no_end(&error)))
+                }
             };
         }
         self.ended.clone().transpose()

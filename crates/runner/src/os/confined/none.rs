@@ -47,6 +47,10 @@ impl ConfinedSession {
         match self.0 {}
     }
 
+    pub(crate) fn has_history(&self) -> bool {
+        match self.0 {}
+    }
+
     pub(crate) fn import_git(&self) -> Vec<String> {
         match self.0 {}
     }
