@@ -129,8 +129,8 @@ pub struct AuditRecord {
     /// [`policy_fingerprint`] of what was enforced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// How it ended: `exited`, `signaled`, `timed-out`, `cancelled`, `limit-exceeded`, `denied`, `setup-failed`. Nothing
-    /// if it was refused: then it never ran.
+    /// How it ended: `exited`, `signaled`, `timed-out`, `cancelled`, `limit-exceeded`, `denied`, `setup-failed`,
+    /// `lost`. Nothing if it was refused: then it never ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// What a shell would say.

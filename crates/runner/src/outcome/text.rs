@@ -114,6 +114,12 @@ mod tests {
                 "exit code 159; the sandbox forbids a system call that it made",
             ),
             (
+                Outcome::Lost {
+                    why: "the session is gone".to_owned(),
+                },
+                "lost: the session is gone",
+            ),
+            (
                 Outcome::SetupFailed(failure),
                 "not started: no such program",
             ),
