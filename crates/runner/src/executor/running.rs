@@ -3,14 +3,14 @@
 use palisade_exec_policy::{
     ApprovalPurpose, ExecPolicyAmendment, GrantScope, Refusal, ReviewDecision, SandboxDecision,
 };
-use palisade_policy::Grant;
+use palisade_policy::{Grant, SandboxType};
 
 use super::context::{ExecCommandContext, ToolDecisionSource};
 use super::error::{ExecError, RunError};
 use super::executing::{Executor, now};
 use super::output::ExecToolCallOutput;
 use super::plan::{Asking, ExecPlan, Planned};
-use super::process::{classify, spawn, with_helper};
+use super::process::{How, classify, spawn, with_helper};
 use super::record::{Record, audit_source, word};
 use super::session::{CommandApproval, ExecutorSession};
 use crate::approve::{BoxFuture, no_on_panic};
@@ -39,6 +39,7 @@ pub(super) async fn run(
         plan: &plan,
         session,
         context,
+        escalating: None,
     };
     let mut record = Record::of(executor.foundation.audit.as_deref(), context, &plan);
     let result = running.through(&mut record).await;
@@ -81,6 +82,8 @@ struct Running<'a> {
     plan: &'a ExecPlan,
     session: &'a dyn ExecutorSession,
     context: &'a ExecCommandContext,
+    /// What began with a question about another attempt, and ends with that attempt.
+    escalating: Option<trace::Step>,
 }
 
 impl Running<'_> {
@@ -236,16 +239,25 @@ impl Attempting for Running<'_> {
 
     fn attempt<'a>(&'a mut self, placed: &'a Placed) -> BoxFuture<'a, Tried<Self::Value>> {
         Box::pin(async move {
-            let (prepared, stream) = (&self.plan.prepared, self.plan.stream.as_ref());
-            let cancel = self.context.cancel.clone();
-            let step = trace::run(&self.context.call_id, placed.sandbox);
-            let run = spawn(&self.host, prepared, placed, stream, cancel);
-            let finished = match step.wait(run).await {
+            let how = How {
+                call_id: &self.context.call_id,
+                limits: self.plan.config.sandbox_policy.resource_limits(),
+                stream: self.plan.stream.as_ref(),
+                cancel: self.context.cancel.clone(),
+            };
+            let escalating = self.escalating.take();
+            let run = spawn(&self.host, &self.plan.prepared, placed, how);
+            let finished = match &escalating {
+                Some(step) => step.wait(run).await,
+                None => run.await,
+            };
+            let finished = match finished {
                 Ok(finished) => finished,
                 Err(error) => return Tried::Done(Err(error)),
             };
-            step.ended(&finished.outcome);
-            step.wrote(finished.output.aggregated.total());
+            if let Some(step) = &escalating {
+                step.ended(&finished.outcome);
+            }
             let evidence = match &finished.outcome {
                 Outcome::Denied { evidence, .. } => Some(evidence.clone()),
                 _ => None,
@@ -268,7 +280,11 @@ impl Attempting for Running<'_> {
                 },
                 ..self.question(Some(question.kind.to_string()), purpose)
             };
-            let step = trace::escalate(&self.context.call_id, question.sandbox);
+            let next = match question.kind {
+                RetryKind::Unsandboxed => SandboxType::None,
+                _ => question.sandbox,
+            };
+            let step = trace::escalate(&self.context.call_id, next);
             let answer = step.wait(self.answer(asked)).await;
             step.answered(word(&answer), audit_source(ToolDecisionSource::User));
             self.context.record(&answer, ToolDecisionSource::User);
@@ -276,6 +292,9 @@ impl Attempting for Running<'_> {
             if leaves && answer == ReviewDecision::ApprovedForSession {
                 let key = self.plan.key.clone().with_purpose(purpose);
                 self.executor.approvals.insert(key);
+            }
+            if answer.is_approval() {
+                self.escalating = Some(step);
             }
             answer
         })

@@ -16,7 +16,7 @@ use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::{Cancellation, Timing};
 use crate::workspace::Wait;
 
-pub(crate) use start::{Control, Ground, start};
+pub(crate) use start::{Control, Ground, Running, start};
 
 /// Where an attempt runs.
 #[derive(Clone, Debug)]
@@ -189,10 +189,25 @@ pub enum Driver {
 
 /// Runs a command in a sandbox of its own, or in none, and waits for its end.
 pub async fn run(host: &Host, placed: &Placed, launch: Launch, driver: Driver) -> Finished {
-    match ground(host, placed, driver).await {
-        Ok(ground) => on(host, ground, placed, launch, driver).await,
-        Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+    let cancel = launch.cancel.clone();
+    match begin(host, placed, launch, driver).await {
+        Ok(running) => running.finish(driver).await,
+        Err(failure) => Finished::new(not_started(failure, &cancel), placed.sandbox),
     }
+}
+
+/// Starts a command in a sandbox of its own, or in none.
+///
+/// # Errors
+/// Names the step that failed.
+pub(crate) async fn begin(
+    host: &Host,
+    placed: &Placed,
+    launch: Launch,
+    driver: Driver,
+) -> Result<Running, SetupFailure> {
+    let ground = ground(host, placed, driver).await?;
+    start(host, ground, placed.sandbox, launch, driver).await
 }
 
 /// The ground for a command that shares it with no other. Setting a sandbox up takes a few milliseconds, which a runtime's
@@ -225,21 +240,6 @@ pub(crate) async fn off_the_runtime<T: Send + 'static>(
                 "the thread that sets the sandbox up ended before it was done",
             ))
         }),
-    }
-}
-
-/// Runs a command on its ground, and waits for its end.
-pub(crate) async fn on(
-    host: &Host,
-    ground: Ground,
-    placed: &Placed,
-    launch: Launch,
-    driver: Driver,
-) -> Finished {
-    let cancel = launch.cancel.clone();
-    match start(host, ground, placed.sandbox, launch, driver).await {
-        Ok(running) => running.finish(driver).await,
-        Err(failure) => Finished::new(not_started(failure, &cancel), placed.sandbox),
     }
 }
 

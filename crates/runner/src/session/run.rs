@@ -72,10 +72,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Starts it, waits for its end, and says what both came to.
+    /// One attempt, from its sandbox to its end.
     async fn once(&self, placed: &Placed) -> Finished {
         let (shared, id) = (&self.command.shared, &self.admitted.call.id);
-        let step = trace::launch(id, placed.sandbox);
         let starting = async {
             let own = &self.admitted.session_policy;
             let ground = ground(shared, placed, own, self.driver).await?;
@@ -83,20 +82,8 @@ impl Run<'_> {
             let host = &shared.sandbox.host;
             launch::start(host, ground, placed.sandbox, launch, self.driver).await
         };
-        let running = match step.wait(starting).await {
-            Ok(running) => running,
-            Err(failure) => {
-                let outcome = launch::not_started(failure, &self.command.cancel);
-                step.ended(&outcome);
-                return Finished::new(outcome, placed.sandbox);
-            }
-        };
-        drop(step);
-        let step = trace::run(id, placed.sandbox);
-        let finished = step.wait(running.finish(self.driver)).await;
-        step.ended(&finished.outcome);
-        step.wrote(finished.output.aggregated.total());
-        finished
+        let cancel = &self.command.cancel;
+        attempt::traced(id, placed.sandbox, cancel, self.driver, starting).await
     }
 
     fn launch(&self, placed: &Placed) -> Result<Launch, SetupFailure> {
