@@ -41,6 +41,7 @@ pub async fn process_exec_tool_call(
     let prepared = Prepared {
         params,
         patch: None,
+        seen: None,
     };
     classify(spawn(&host, &prepared, placed, stream, cancel).await?)
 }
@@ -71,6 +72,7 @@ pub(super) async fn spawn(
         .with_expiration(expiration);
     let mut launch = Launch::new(command);
     launch.cancel = cancel;
+    launch.seen = prepared.seen.clone();
     launch.wall = expiration.effective_wall(
         &placed.policy.resource_limits(),
         Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS),
