@@ -184,7 +184,7 @@ pub enum Retry {
 /// Makes the first attempt, and others if somebody agrees.
 ///
 /// # Errors
-/// A grant cannot be added to the policy; nothing ran with it.
+/// What is granted from the start cannot be added to the policy; nothing ran.
 pub async fn run<A: Attempting + ?Sized>(
     attempts: &Attempts,
     attempting: &mut A,
@@ -253,7 +253,16 @@ pub async fn run<A: Attempting + ?Sized>(
                     .chain([&grant])
                     .cloned()
                     .collect();
-                placed = attempts.contained(&grants)?;
+                placed = match attempts.contained(&grants) {
+                    Ok(wider) => wider,
+                    Err(error) => {
+                        // What ran has run, and says so; the answer is what makes no sense.
+                        let refusal = Refusal::Forbidden {
+                            reason: format!("{grant} cannot be granted: {error}"),
+                        };
+                        return give_up(value, placed, evidence, granted, Retry::Declined(refusal));
+                    }
+                };
                 if scope != GrantScope::Run {
                     attempting.keep(&grant, scope, expires).await;
                 }

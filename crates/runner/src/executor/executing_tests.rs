@@ -148,7 +148,9 @@ fn every_row_and_column_of_the_shell_table_is_planned_as_exec_policy_places_it()
                             "/srv/app",
                             &policy(mode),
                         );
-                        executor.approvals.insert(key.with_details(identity(command)));
+                        executor
+                            .approvals
+                            .insert(key.with_details(identity(command)));
                     }
                     let expected = shell(
                         &Surroundings {

@@ -271,7 +271,7 @@ impl Attempting for Running<'_> {
                     RetryKind::Narrower(grant) => Some(grant.clone()),
                     _ => None,
                 },
-                ..self.question(Some(question.kind.to_string()), purpose)
+                ..self.question(Some(question.text()), purpose)
             };
             let step = trace::escalate(&self.context.call_id, question.sandbox);
             let answer = step.wait(self.answer(asked)).await;

@@ -62,9 +62,7 @@ pub enum ProgramError {
         source: std::io::Error,
     },
     /// The file or directory is no longer the one that was judged.
-    #[error(
-        "{path:?} is not what was judged; run the command again to have it judged anew"
-    )]
+    #[error("{path:?} is not what was judged; run the command again to have it judged anew")]
     Changed {
         /// The file or directory.
         path: PathBuf,

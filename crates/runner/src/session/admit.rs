@@ -107,6 +107,12 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
     let session_policy = policy.clone();
     let key = |purpose| asked.key(purpose, &policy);
     let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, key).await?;
+    if let Some(ReviewDecision::ApprovedWithGrant { grant, .. }) = &answer
+        && policy.uses_runtime_sandbox()
+    {
+        // Before anything is kept: a grant that cannot be given would refuse everything later.
+        shared.with_grant(policy.clone(), grant)?;
+    }
     let decision = orchestrator(&Placement {
         requirement: &judgement.requirement,
         answer: answer.as_ref(),

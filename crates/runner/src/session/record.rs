@@ -51,9 +51,8 @@ impl Shared {
                 .granted
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
-            if !granted.contains(grant) {
-                granted.push(grant.clone());
-            }
+            granted.retain(|(kept, _)| kept != grant);
+            granted.push((grant.clone(), expires.map(Moment::of_clock)));
         }
         let project = self.sandbox.workspace().path().clone();
         let stored = StoredGrant::new(project, grant.clone(), now());

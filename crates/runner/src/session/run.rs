@@ -167,10 +167,18 @@ impl Attempting for Run<'_> {
                 &self.admitted.spec.cwd,
             )
             .with_purpose(purpose)
-            .with_reason(question.kind.to_string())
+            .with_reason(question.text())
             .with_retry_reason(Some(&reason))
             .with_proposed_grant(grant);
-            ask(shared.prompter.as_ref(), &prompt).await
+            let answer = ask(shared.prompter.as_ref(), &prompt).await;
+            if let ReviewDecision::ApprovedWithGrant { grant, .. } = &answer {
+                let policy = self.admitted.session_policy.clone();
+                if let Err(error) = shared.with_grant(policy, grant) {
+                    let note = format!("{grant} cannot be granted: {error}");
+                    return ReviewDecision::DeniedWithNote { note };
+                }
+            }
+            answer
         })
     }
 

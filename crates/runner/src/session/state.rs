@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use palisade_policy::{Enforcement, Grant};
+use palisade_exec_policy::approvals::Moment;
+use palisade_policy::{CanonicalSandboxPolicy, Enforcement, Grant, PolicyContext};
 
 use super::admit::now;
 use super::command::Command;
@@ -14,7 +15,7 @@ use super::ground::Grounds;
 use super::sandbox::Sandbox;
 use crate::approve::{ApprovalCache, Prompter};
 use crate::audit::AuditSink;
-use crate::config::State;
+use crate::config::{Own, State};
 use crate::judge::{Judge, RuleBook};
 use crate::launch::PATIENCE;
 use crate::supervise::Timing;
@@ -105,7 +106,7 @@ pub(super) struct Shared {
     pub(super) approved: ApprovalCache,
     pub(super) grounds: Grounds,
     /// What was granted until the session ends.
-    pub(super) granted: Mutex<Vec<Grant>>,
+    pub(super) granted: Mutex<Vec<(Grant, Option<Moment>)>>,
     calls: AtomicU64,
 }
 
@@ -124,17 +125,37 @@ impl Shared {
         format!("run-{}", self.calls.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// What holds now.
     pub(super) fn granted(&self) -> Vec<Grant> {
-        self.granted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let now = now();
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.retain(|(_, expires)| expires.is_none_or(|expires| now < expires));
+        granted.iter().map(|(grant, _)| grant.clone()).collect()
+    }
+
+    /// The policy of the session, with one more grant, if there can be such a policy and it leaves what decides about
+    /// commands alone.
+    ///
+    /// # Errors
+    /// There cannot, or it does not.
+    pub(super) fn with_grant(
+        &self,
+        policy: CanonicalSandboxPolicy,
+        grant: &Grant,
+    ) -> Result<CanonicalSandboxPolicy, Error> {
+        let placed = &self.sandbox.placed;
+        let policy = policy.with_grant(grant)?;
+        let context =
+            PolicyContext::new(self.sandbox.host.facts.clone(), placed.policy_cwd.clone())
+                .with_home_root(placed.home_root);
+        Own::of(&self.sandbox.host).check(&policy.clone().resolve(&context)?)?;
+        Ok(policy)
     }
 }
 
 impl Session {
     pub(super) fn new(
-        sandbox: Sandbox,
+        mut sandbox: Sandbox,
         rules: RuleBook,
         prompter: Arc<dyn Prompter>,
         options: SessionOptions,
@@ -146,12 +167,19 @@ impl Session {
         )?;
         let mut granted = Vec::new();
         if let Some(state) = &options.state {
-            let facts = &sandbox.host.facts;
-            state.check_out_of_reach(sandbox.policy(), sandbox.workspace(), facts)?;
+            let facts = sandbox.host.facts.clone();
+            state.check_out_of_reach(sandbox.policy(), sandbox.workspace(), &facts)?;
+            // Whatever is granted later, too.
+            Arc::make_mut(&mut sandbox.host)
+                .guarded
+                .push(state.directory().to_owned());
             judge.set_stored(state.approvals().read()?);
-            granted = state
-                .grants()
-                .grants_for(sandbox.workspace().path(), now())?;
+            let project = sandbox.workspace().path();
+            let here = state.grants().read()?.into_iter();
+            granted = here
+                .filter(|stored| stored.project == *project && stored.holds_at(now()))
+                .map(|stored| (stored.grant, stored.expires))
+                .collect();
         }
         let grounds = Grounds::new(sandbox.take_first(), options.watch_aftermath);
         Ok(Self {

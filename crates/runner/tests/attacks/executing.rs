@@ -172,7 +172,10 @@ async fn a_program_that_is_replaced_while_a_person_thinks_does_not_run() {
 async fn a_claim_that_would_draw_on_the_question_is_none() {
     let stage = Stage::new();
     let path = stage.path("outside/a\u{1b}[2K\u{202e}b");
-    let claim = format!("touch: cannot touch '{}': Read-only file system\n", path.display());
+    let claim = format!(
+        "touch: cannot touch '{}': Read-only file system\n",
+        path.display()
+    );
     std::fs::write(stage.path("workspace/claim"), claim).unwrap();
     stage.script("workspace/program", "cat claim >&2; exit 1");
     let person = Person::new(&[]);

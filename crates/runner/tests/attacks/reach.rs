@@ -36,8 +36,18 @@ fn a_grant_of_the_home_does_not_open_what_people_agreed_to() {
         let stage = Stage::new();
         let file = stage.path("home/.local/state/palisade").join(name);
         assert!(!reaches(&stage, true, writing(stage.path("home")), &file));
-        assert!(!reaches(&stage, false, writing(stage.path("home/.local")), &file));
-        assert!(!reaches(&stage, true, writing(file.parent().unwrap()), &file));
+        assert!(!reaches(
+            &stage,
+            false,
+            writing(stage.path("home/.local")),
+            &file
+        ));
+        assert!(!reaches(
+            &stage,
+            true,
+            writing(file.parent().unwrap()),
+            &file
+        ));
     }
 }
 
@@ -50,7 +60,10 @@ fn a_grant_does_not_open_policies_claims_or_records() {
         "home/.local/state/palisade/run/claims/lock",
     ] {
         let file = stage.path(below);
-        assert!(!reaches(&stage, false, writing(file.parent().unwrap()), &file), "{below}");
+        assert!(
+            !reaches(&stage, false, writing(file.parent().unwrap()), &file),
+            "{below}"
+        );
     }
 }
 

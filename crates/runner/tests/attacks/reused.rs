@@ -20,7 +20,11 @@ fn an_approval_for_the_session_is_not_for_other_variables() {
         let run = outside(session.command(&program)).output_blocking();
         assert!(run.unwrap().outcome.success());
     }
-    assert_eq!(person.prompts().len(), 1, "the same command is not asked about twice");
+    assert_eq!(
+        person.prompts().len(),
+        1,
+        "the same command is not asked about twice"
+    );
     let run = outside(session.command(&program).env("BASH_ENV", &evil)).output_blocking();
     assert!(!proof.exists(), "{run:?}");
     assert_eq!(person.prompts().len(), 2);
