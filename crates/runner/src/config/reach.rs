@@ -43,7 +43,7 @@ pub(crate) fn check(
 }
 
 /// Where the name is, which may be a link.
-fn by_name(path: &Path) -> PathBuf {
+pub(super) fn by_name(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),
         _ => path.to_owned(),
@@ -51,7 +51,7 @@ fn by_name(path: &Path) -> PathBuf {
 }
 
 /// A path with its links resolved, as far as it exists.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     for above in path.ancestors() {
         if let Ok(real) = above.canonicalize() {

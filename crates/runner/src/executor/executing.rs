@@ -127,7 +127,10 @@ impl Executor {
         let backend = backend_for_mode(&request.mode);
         let host = &self.foundation.host;
         let helper = config.linux_sandbox_exe().or(host.helper.as_deref());
-        let prepared = backend.prepare(params, &request.mode, helper)?;
+        let mut prepared = backend.prepare(params, &request.mode, helper)?;
+        // What is judged is what is run: no link on the way there can lead elsewhere later.
+        prepared.params.cwd = absolute(&prepared.params.cwd)?.as_path().to_owned();
+        prepared.look();
         let stream = request.stdout_stream.filter(|_| backend.stream_stdout());
         let draft = Draft {
             key: self.key(&prepared, &config),
@@ -151,9 +154,15 @@ impl Executor {
             explanation = judged.explanation;
             source = Some(judged.source);
         }
+        // Whoever is asked sees what makes another command of this one.
+        let loading = code_loading(&draft.prepared.params.env);
+        let shown = match loading.is_empty() {
+            true => request.approval_command,
+            false => with_env(&loading, &request.approval_command),
+        };
         Ok(ExecPlan {
             prepared: draft.prepared,
-            shown: request.approval_command,
+            shown,
             stream,
             config,
             approval,
@@ -194,6 +203,10 @@ impl Executor {
         let mut argv = with_env(&loading, &prepared.params.command);
         if let Some(patch) = &prepared.patch {
             argv.push(digest(patch).into());
+        }
+        let loading = code_loading(&prepared.params.env);
+        if !loading.is_empty() {
+            argv = with_env(&loading, &argv);
         }
         ApprovalKey::new(
             ApprovalPurpose::Run,
@@ -275,7 +288,7 @@ impl Executor {
         let policy = &draft.config.sandbox_policy;
         let tables = Tables::new(&self.foundation, policy, draft.approval, subject);
         let approved = |purpose| {
-            let key = draft.key.clone().with_purpose(purpose);
+            let key = draft.prepared.key_for(&draft.key, purpose);
             self.approvals.contains(&key)
         };
         let by_table = approved(tables.purpose());

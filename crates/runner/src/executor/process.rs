@@ -39,7 +39,11 @@ pub async fn process_exec_tool_call(
     cancel: Cancellation,
 ) -> Result<ExecToolCallOutput, RunError> {
     let host = with_helper(host, linux_sandbox_exe);
-    let prepared = Prepared::now(params, None);
+    let prepared = Prepared {
+        params,
+        patch: None,
+        seen: None,
+    };
     let how = How {
         call_id: "",
         limits: placed.policy.resource_limits(),
@@ -86,10 +90,7 @@ pub(super) async fn spawn(
         .with_expiration(expiration);
     let mut launch = Launch::new(command);
     launch.cancel = how.cancel.clone();
-    #[cfg(unix)]
-    {
-        launch.seen = Some(prepared.seen.clone());
-    }
+    launch.seen = prepared.seen.clone();
     launch.wall = expiration.effective_wall(
         &how.limits,
         Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS),

@@ -13,7 +13,7 @@ use super::plan::{Asking, ExecPlan, Planned};
 use super::process::{How, classify, spawn, with_helper};
 use super::record::{Record, audit_source, word};
 use super::session::{CommandApproval, ExecutorSession};
-use crate::approve::{BoxFuture, no_on_panic};
+use crate::approve::{BoxFuture, no_on_panic, visible};
 use crate::attempt::{
     self, Attempted, Attempting, Attempts, Notice, Retry, RetryKind, RetryQuestion, Tried,
 };
@@ -146,7 +146,7 @@ impl Running<'_> {
         };
         // Before the launch: a command that runs long is not asked about again meanwhile.
         if answer == ReviewDecision::ApprovedForSession {
-            let key = self.plan.key.clone().with_purpose(purpose);
+            let key = self.plan.prepared.key_for(&self.plan.key, purpose);
             self.executor.approvals.insert(key);
         }
         let given = match answer {
@@ -182,8 +182,14 @@ impl Running<'_> {
             call_id: self.context.call_id.clone(),
             command: self.plan.shown.clone(),
             cwd: self.plan.prepared.params.cwd.clone(),
-            reason,
-            justification: self.plan.prepared.params.justification.clone(),
+            reason: reason.as_deref().map(visible),
+            justification: self
+                .plan
+                .prepared
+                .params
+                .justification
+                .as_deref()
+                .map(visible),
             purpose,
             proposed_execpolicy_amendment: None,
             proposed_grant: None,
@@ -230,6 +236,8 @@ impl Running<'_> {
 
     async fn tell(&self, message: String) {
         let sub_id = &self.context.sub_id;
+        // It may quote what a command wrote.
+        let message = visible(&message);
         self.session.notify_background_event(sub_id, message).await;
     }
 }
@@ -278,7 +286,7 @@ impl Attempting for Running<'_> {
                     RetryKind::Narrower(grant) => Some(grant.clone()),
                     _ => None,
                 },
-                ..self.question(Some(question.kind.to_string()), purpose)
+                ..self.question(Some(question.text()), purpose)
             };
             let next = match question.kind {
                 RetryKind::Unsandboxed => SandboxType::None,
@@ -290,7 +298,7 @@ impl Attempting for Running<'_> {
             self.context.record(&answer, ToolDecisionSource::User);
             let leaves = question.kind == RetryKind::Unsandboxed;
             if leaves && answer == ReviewDecision::ApprovedForSession {
-                let key = self.plan.key.clone().with_purpose(purpose);
+                let key = self.plan.prepared.key_for(&self.plan.key, purpose);
                 self.executor.approvals.insert(key);
             }
             if answer.is_approval() {

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::sandbox::Sandbox;
 use super::state::SessionOptions;
 use crate::audit::check_unwritable;
-use crate::config::{ConfigPaths, State, above_floor, out_of_reach};
+use crate::config::{ConfigPaths, Own, State, above_floor, out_of_reach};
 use crate::host::Host;
 
 /// What every policy of a session is held against: the one that it begins with, and each that is wider.
@@ -64,10 +64,12 @@ impl Bounds {
             state.check_out_of_reach(policy, root, facts)?;
         }
         out_of_reach(policy, root, facts, self.others.iter().cloned())?;
+        let context =
+            PolicyContext::new(facts.clone(), root.clone()).with_home_root(HomeRoot::Allow);
+        let resolved = policy.resolve(&context)?;
+        Own::of(&sandbox.host).check(&resolved)?;
         if let Some(audit) = &self.audit {
-            let context =
-                PolicyContext::new(facts.clone(), root.clone()).with_home_root(HomeRoot::Allow);
-            check_unwritable(audit, &policy.resolve(&context)?)?;
+            check_unwritable(audit, &resolved)?;
         }
         Ok(())
     }

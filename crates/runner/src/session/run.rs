@@ -206,7 +206,7 @@ impl Attempting for Run<'_> {
             let reason = Notice::Failed(question.evidence.clone()).to_string();
             let prompt = Prompt::new(&call.id, call.argv.iter().cloned(), &self.admitted.spec.cwd)
                 .with_purpose(purpose)
-                .with_reason(question.kind.to_string())
+                .with_reason(question.text())
                 .with_retry_reason(Some(&reason))
                 .with_proposed_grant(grant);
             let asking = ask(shared.prompter.as_ref(), &prompt);

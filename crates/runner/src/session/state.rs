@@ -148,7 +148,7 @@ impl Shared {
 
 impl Session {
     pub(super) fn new(
-        sandbox: Sandbox,
+        mut sandbox: Sandbox,
         rules: RuleBook,
         prompter: Arc<dyn Prompter>,
         options: SessionOptions,
@@ -161,6 +161,10 @@ impl Session {
         let bounds = Bounds::of(&sandbox, &options)?;
         let mut granted = Vec::new();
         if let Some(state) = &options.state {
+            // Whatever is granted later, too.
+            Arc::make_mut(&mut sandbox.host)
+                .guarded
+                .push(state.directory().to_owned());
             judge.set_stored(state.approvals().read()?);
             granted = stored_grants(state, &sandbox, &bounds)?;
         }

@@ -1,7 +1,10 @@
 //! Sessions of the Linux sandbox.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -14,6 +17,7 @@ use palisade_linux_landlock::{
 use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy, WorkspaceRoot};
 
 use super::notes;
+use crate::config::Own;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -28,6 +32,7 @@ use crate::workspace::Claim;
 pub(crate) struct ConfinedSession {
     session: Session,
     policy: ResolvedPolicy,
+    own: Own,
     enforcement: Enforcement,
     /// One import at a time: each begins where the last one ended.
     history: Mutex<Option<GitHistory>>,
@@ -59,6 +64,10 @@ impl ConfinedSession {
         }
         let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
             .with_home_root(placed.home_root);
+        let own = Own::of(host);
+        let resolved = placed.policy.resolve(&context);
+        own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
+        helper_is_same(program)?;
         let started = start(&placed.policy, &context, &placed.accepted, &helper)
             .map_err(|error| start_failure(&error))?;
         let Started {
@@ -71,6 +80,7 @@ impl ConfinedSession {
         Ok(Self {
             session,
             policy,
+            own,
             enforcement,
             has_history: history.is_some(),
             history: Mutex::new(history),
@@ -115,6 +125,11 @@ impl ConfinedSession {
     /// What is enforced, in absolute paths.
     pub(crate) const fn policy(&self) -> &ResolvedPolicy {
         &self.policy
+    }
+
+    /// What of the host no command may write.
+    pub(crate) const fn own(&self) -> &Own {
+        &self.own
     }
 
     /// What holds.
@@ -173,6 +188,42 @@ impl ConfinedSession {
     /// Ends everything in the session, and waits until nothing of it is left.
     pub(crate) fn end(self) {
         self.session.end();
+    }
+}
+
+/// Makes sure that a helper is the file that this program used first. It is started without a sandbox: one that a command
+/// put in its place would run as that command likes.
+fn helper_is_same(program: &Path) -> Result<(), SetupFailure> {
+    type Identity = (u64, u64, i64, i64, u64, Option<(i64, i64)>);
+    static KNOWN: Mutex<BTreeMap<PathBuf, Identity>> = Mutex::new(BTreeMap::new());
+    let Ok(found) = fs::metadata(program) else {
+        // Whoever starts it says what is missing.
+        return Ok(());
+    };
+    // The time of the last change of any kind tells most, but each new name for a file is a change: where it has several,
+    // others make and remove them.
+    let changed = (found.ctime(), found.ctime_nsec());
+    let now = (
+        found.dev(),
+        found.ino(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.len(),
+        (found.nlink() == 1).then_some(changed),
+    );
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = *known.entry(program.to_owned()).or_insert(now);
+    match first == now {
+        true => Ok(()),
+        false => Err(SetupFailure::new(
+            "checking the sandbox helper",
+            None,
+            format!(
+                "the sandbox helper {} is not the file that this program used before; if you replaced it, start this \
+                 program again",
+                program.display()
+            ),
+        )),
     }
 }
 

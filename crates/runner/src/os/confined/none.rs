@@ -5,6 +5,7 @@ use std::sync::{Mutex, Weak};
 
 use palisade_policy::{Enforcement, ResolvedPolicy};
 
+use crate::config::Own;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -32,6 +33,10 @@ impl ConfinedSession {
     }
 
     pub(crate) fn policy(&self) -> &ResolvedPolicy {
+        match self.0 {}
+    }
+
+    pub(crate) fn own(&self) -> &Own {
         match self.0 {}
     }
 
