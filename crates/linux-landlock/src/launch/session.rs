@@ -11,6 +11,7 @@ use std::time::Duration;
 use palisade_policy::Environment;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::child::Child;
 use super::error::LaunchError;
@@ -259,7 +260,15 @@ impl Session {
     /// Whether whoever starts its commands is still there.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        !self.connection.channel.is_finished()
+        !self.connection.channel.is_finished() && !self.helper_has_ended()
+    }
+
+    /// The helper's own end is the session's, also while those who remain still take it down.
+    fn helper_has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // Where somebody else reaps the children of this program, only the channel can tell.
+        let ended = waitid(WaitId::Pid(Pid::from_child(&self.helper)), options);
+        matches!(ended, Ok(Some(_)))
     }
 
     /// The session's view of each git directory of the plan, in the same order: what an import reads from.

@@ -131,6 +131,12 @@ pub trait Attempting: Send {
     /// Makes an attempt.
     fn attempt<'a>(&'a mut self, placed: &'a Placed) -> BoxFuture<'a, Tried<Self::Value>>;
 
+    /// Why this grant may be given by nobody, if so: not offered where the sandbox denied it, and not used where somebody
+    /// gives it all the same. `widened` is the policy with it.
+    fn forbids(&self, _grant: &Grant, _widened: &CanonicalSandboxPolicy) -> Option<Refusal> {
+        None
+    }
+
     /// Asks a person. A question that nobody answers is denied.
     fn ask<'a>(&'a mut self, question: &'a RetryQuestion) -> BoxFuture<'a, ReviewDecision>;
 
@@ -184,7 +190,7 @@ pub enum Retry {
 /// Makes the first attempt, and others if somebody agrees.
 ///
 /// # Errors
-/// A grant cannot be added to the policy; nothing ran with it.
+/// A grant of the first attempt cannot be added to the policy; nothing ran.
 pub async fn run<A: Attempting + ?Sized>(
     attempts: &Attempts,
     attempting: &mut A,
@@ -214,7 +220,7 @@ pub async fn run<A: Attempting + ?Sized>(
                 retry,
             })
         };
-        let Some(kind) = next_question(attempts, &placed, &evidence, &granted) else {
+        let Some(kind) = next_question(attempts, attempting, &placed, &evidence, &granted) else {
             let retry = match retry {
                 Retry::NotNeeded => Retry::NotOffered,
                 tried => tried,
@@ -246,14 +252,13 @@ pub async fn run<A: Attempting + ?Sized>(
                 if known || granted.len() >= MOST_GRANTS {
                     return give_up(value, placed, evidence, granted, retry);
                 }
-                let grants: Vec<Grant> = attempts
-                    .grants
-                    .iter()
-                    .chain(&granted)
-                    .chain([&grant])
-                    .cloned()
-                    .collect();
-                placed = attempts.contained(&grants)?;
+                placed = match widened(attempts, attempting, &granted, &grant) {
+                    Ok(wider) => wider,
+                    // What ran is told all the same.
+                    Err(refusal) => {
+                        return give_up(value, placed, evidence, granted, Retry::Declined(refusal));
+                    }
+                };
                 if scope != GrantScope::Run {
                     attempting.keep(&grant, scope, expires).await;
                 }
@@ -272,9 +277,35 @@ pub async fn run<A: Attempting + ?Sized>(
     }
 }
 
-/// What to ask after a denial, if anything.
-fn next_question(
+/// The place of an attempt with one more grant.
+fn widened<A: Attempting + ?Sized>(
     attempts: &Attempts,
+    attempting: &A,
+    granted: &[Grant],
+    grant: &Grant,
+) -> Result<Placed, Refusal> {
+    let grants: Vec<Grant> = attempts
+        .grants
+        .iter()
+        .chain(granted)
+        .chain([grant])
+        .cloned()
+        .collect();
+    let placed = attempts
+        .contained(&grants)
+        .map_err(|error| Refusal::Forbidden {
+            reason: format!("the grant to {grant} cannot be added to the policy: {error}"),
+        })?;
+    match attempting.forbids(grant, &placed.policy) {
+        Some(refusal) => Err(refusal),
+        None => Ok(placed),
+    }
+}
+
+/// What to ask after a denial, if anything.
+fn next_question<A: Attempting + ?Sized>(
+    attempts: &Attempts,
+    attempting: &A,
     placed: &Placed,
     evidence: &[Evidence],
     granted: &[Grant],
@@ -283,7 +314,12 @@ fn next_question(
         return None;
     }
     if attempts.may_ask_for_grants() && granted.len() < MOST_GRANTS {
-        let fresh = |grant: &&Grant| !granted.contains(grant) && !attempts.grants.contains(grant);
+        // Nobody is asked for what no answer could allow.
+        let fresh = |grant: &&Grant| {
+            !granted.contains(grant)
+                && !attempts.grants.contains(grant)
+                && widened(attempts, attempting, granted, grant).is_ok()
+        };
         let grant = evidence.iter().filter_map(grant_of).find(fresh);
         if let Some(grant) = grant {
             return Some(RetryKind::Narrower(grant.clone()));

@@ -13,6 +13,8 @@
 
 mod engine;
 mod question;
+mod traced;
 
 pub use engine::{Attempted, Attempting, Attempts, Retry, Tried, run};
 pub use question::{Notice, RetryKind, RetryQuestion};
+pub(crate) use traced::traced;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use palisade_exec_policy::ApprovalPurpose;
-use palisade_policy::{Grant, SandboxType};
+use palisade_policy::{Clause, Grant, SandboxType};
 
 use crate::outcome::Evidence;
 
@@ -50,6 +50,47 @@ pub struct RetryQuestion {
     pub evidence: Vec<Evidence>,
     /// The sandbox that the attempt before it ran in.
     pub sandbox: SandboxType,
+}
+
+impl RetryQuestion {
+    /// The question in words, loud where a yes opens more than another place to write: a guard, or somebody outside who
+    /// would act for the command.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let warning = match &self.kind {
+            RetryKind::Unsandboxed => None,
+            RetryKind::Narrower(Grant::UnixSocket(_) | Grant::HostLoopback) => Some(
+                "WARNING: whoever listens there is not in the sandbox, and may do anything for the command".to_owned(),
+            ),
+            RetryKind::Narrower(grant) => self.evidence.iter().find_map(|one| match one {
+                Evidence::Likely {
+                    clause,
+                    smallest_grant: Some(offered),
+                    ..
+                } if offered == grant && is_guard(clause) => Some(format!(
+                    "WARNING: this lifts a guard ({clause}), and the command itself named the path"
+                )),
+                _ => None,
+            }),
+        };
+        match warning {
+            Some(warning) => format!("{} {warning}", self.kind),
+            None => self.kind.to_string(),
+        }
+    }
+}
+
+/// Whether a clause guards something by name, so that a grant would lift it.
+const fn is_guard(clause: &Clause) -> bool {
+    matches!(
+        clause,
+        Clause::Protected(_)
+            | Clause::Sensitive(_)
+            | Clause::DenyRead(_)
+            | Clause::ReadOnlyPath(_)
+            | Clause::HoldsGuarded(_)
+            | Clause::MovesGuarded(_)
+    )
 }
 
 /// What a person is told between attempts.

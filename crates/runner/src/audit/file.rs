@@ -93,8 +93,8 @@ impl JsonLines {
     /// # Errors
     /// The record was not kept, or only a part of it.
     pub fn try_record(&self, record: &AuditRecord) -> Result<(), AuditError> {
-        let line = serde_json::to_vec(record);
-        let mut line = line.map_err(|error| AuditError::Encode(error.to_string()))?;
+        let mut line =
+            serde_json::to_vec(record).map_err(|error| AuditError::Encode(error.to_string()))?;
         line.push(b'\n');
         self.append(line)
     }
@@ -133,5 +133,9 @@ impl AuditSink for JsonLines {
 
     fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    fn path(&self) -> Option<&Path> {
+        Some(&self.path)
     }
 }

@@ -21,7 +21,14 @@ pub fn check_unwritable(path: &Path, policy: &ResolvedPolicy) -> Result<(), Audi
         problem: "its path cannot be resolved; give an absolute path without `..`",
     })?;
     let mut entry = Some(resolved.clone());
-    let mut accesses = vec![Access::Write(resolved)];
+    let mut accesses = vec![Access::Write(resolved.clone())];
+    // What was put aside counts as well, and so does whatever else is made next to it.
+    for beside in ["1", "lock"] {
+        let mut name = resolved.as_path().as_os_str().to_owned();
+        name.push(".");
+        name.push(beside);
+        accesses.extend(AbsolutePath::new(std::path::PathBuf::from(name)).map(Access::Write));
+    }
     while let Some(path) = entry {
         entry = path.parent();
         accesses.push(Access::Delete(path));

@@ -27,6 +27,12 @@ pub trait AuditSink: Send + Sync {
     fn lost(&self) -> u64 {
         0
     }
+
+    /// The file that records are kept in, if it is one: no command may be able to write it. A session refuses to start, or
+    /// to be given more, where one could.
+    fn path(&self) -> Option<&Path> {
+        None
+    }
 }
 
 /// What the rules made of a command.
@@ -145,6 +151,9 @@ pub struct AuditRecord {
     /// What became of trying again after a denial: `declined`, `narrower` or `unsandboxed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<String>,
+    /// Why it did not run, where the outcome is `refused`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
 }
 
 impl AuditRecord {
@@ -170,6 +179,7 @@ impl AuditRecord {
             grants: Vec::new(),
             evidence: Vec::new(),
             escalation: None,
+            refusal: None,
         }
     }
 
@@ -215,6 +225,14 @@ impl AuditRecord {
         if let Outcome::Denied { evidence, .. } = outcome {
             self.evidence = evidence.iter().map(EvidenceRecord::from).collect();
         }
+        self
+    }
+
+    /// It did not run: the rules or a person refused, or nothing could be decided.
+    #[must_use]
+    pub fn with_refusal(mut self, why: &str) -> Self {
+        self.outcome = Some("refused".to_owned());
+        self.refusal = Some(redact::text(why));
         self
     }
 

@@ -154,7 +154,7 @@ pub fn load(
     let policy = host.guard_other_home(policy);
 
     let mut guarded = reading.guarded;
-    guarded.extend(state.map(|state| state.directory().join("approvals.toml")));
+    guarded.extend(state.iter().flat_map(|state| state.files()));
     reach::check(&policy, &project, &host.facts, guarded)?;
 
     let writable = policy.writable_roots(&project, &host.facts);
@@ -195,7 +195,7 @@ fn with_grants(
 }
 
 /// Whether a grant opens nothing that the administrator keeps closed for everybody.
-fn above_floor(grant: &Grant, floor: &Floor) -> bool {
+pub(crate) fn above_floor(grant: &Grant, floor: &Floor) -> bool {
     let writes = floor.preset != Some(Preset::ReadOnly);
     match grant {
         Grant::Host(_) | Grant::HostLoopback => !floor.no_network,

@@ -9,7 +9,7 @@ use palisade_policy::{
 use super::error::ConfigError;
 
 /// Refuses a policy that lets commands write one of these files, or put another in its place.
-pub(super) fn check(
+pub(crate) fn check(
     policy: &CanonicalSandboxPolicy,
     project: &WorkspaceRoot,
     facts: &HostFacts,
@@ -43,7 +43,7 @@ pub(super) fn check(
 }
 
 /// Where the name is, which may be a link.
-fn by_name(path: &Path) -> PathBuf {
+pub(super) fn by_name(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),
         _ => path.to_owned(),
@@ -51,7 +51,7 @@ fn by_name(path: &Path) -> PathBuf {
 }
 
 /// A path with its links resolved, as far as it exists.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     for above in path.ancestors() {
         if let Ok(real) = above.canonicalize() {

@@ -61,6 +61,16 @@ impl State {
         TrustFile::new(&self.directory)
     }
 
+    /// Every file that is kept here, and one that may be kept some day.
+    pub(super) fn files(&self) -> [PathBuf; 4] {
+        [
+            self.approvals().path(),
+            self.grants().path(),
+            self.trust().path(),
+            self.directory.join("new"),
+        ]
+    }
+
     /// Makes sure that no command under this policy can write what is kept: it would approve itself.
     ///
     /// # Errors
@@ -71,11 +81,6 @@ impl State {
         project: &WorkspaceRoot,
         facts: &HostFacts,
     ) -> Result<(), ConfigError> {
-        reach::check(
-            policy,
-            project,
-            facts,
-            [self.directory.join("approvals.toml")],
-        )
+        reach::check(policy, project, facts, self.files())
     }
 }

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use palisade_policy::{Environment, SandboxTransformError};
+use palisade_exec_policy::ApprovalPurpose;
+use palisade_policy::{CommandSpec, Environment, SandboxTransformError};
 
 use super::apply_patch::ApplyPatch;
 use super::error::{ExecError, RunError};
 use super::request::{ExecParams, ExecutionMode};
+use crate::approve::ApprovalKey;
+use crate::program::Seen;
 
 /// A command that is ready to be placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,24 +19,36 @@ pub struct Prepared {
     pub params: ExecParams,
     /// The patch that it is given to read, with the policy of its place; `None` is nothing to read.
     pub patch: Option<Vec<u8>>,
-    /// What it led to when this was prepared, which is before it is judged: nothing else is started.
-    #[cfg(unix)]
-    pub seen: crate::program::Seen,
+    /// What it led to when it was judged, if somebody looked then.
+    pub seen: Option<Seen>,
 }
 
 impl Prepared {
-    /// A command, with the file that its program is now.
-    pub(super) fn now(params: ExecParams, patch: Option<Vec<u8>>) -> Self {
-        #[cfg(unix)]
-        let seen = {
-            let name = params.command.first().map(AsRef::as_ref);
-            crate::program::Seen::look_at(name.unwrap_or_default(), &params.env, &params.cwd)
+    /// Looks at what it leads to now. A patch is applied by a program of ours, which no person is asked about.
+    pub(super) fn look(&mut self) {
+        if self.patch.is_some() {
+            return;
+        }
+        let (program, args) = match self.params.command.split_first() {
+            Some((program, args)) => (program.clone(), args),
+            None => return,
         };
-        Self {
-            params,
-            patch,
-            #[cfg(unix)]
-            seen,
+        let spec = CommandSpec::new(program)
+            .with_args(args)
+            .with_cwd(&self.params.cwd)
+            .with_env(self.params.env.clone());
+        self.seen = Some(Seen::look(&spec));
+    }
+
+    /// The key of an approval for this purpose. Without the sandbox, the file of the program counts, too: what runs inside
+    /// can write a new one.
+    pub(super) fn key_for(&self, key: &ApprovalKey, purpose: ApprovalPurpose) -> ApprovalKey {
+        let key = key.clone().with_purpose(purpose);
+        match (purpose, &self.seen) {
+            (ApprovalPurpose::RunUnsandboxed, Some(seen)) => {
+                key.with_details(seen.program_identity())
+            }
+            _ => key,
         }
     }
 }
@@ -78,7 +93,11 @@ impl ExecutionBackend for ShellBackend {
             ExecutionMode::ApplyPatch(_) => return Err(wrong_mode()),
         }
         match params.command.first() {
-            Some(program) if !program.is_empty() => Ok(Prepared::now(params, None)),
+            Some(program) if !program.is_empty() => Ok(Prepared {
+                params,
+                patch: None,
+                seen: None,
+            }),
             _ => Err(RunError::EmptyCommand.into()),
         }
     }
@@ -103,12 +122,15 @@ impl ExecutionBackend for ApplyPatchBackend {
         };
         let missing = || RunError::from(SandboxTransformError::MissingSandboxExecutable);
         let helper = helper.ok_or_else(missing)?;
-        let params = ExecParams {
-            command: ApplyPatch::command(helper),
-            env: Environment::new(),
-            ..params
-        };
-        Ok(Prepared::now(params, Some(patch.patch.clone())))
+        Ok(Prepared {
+            params: ExecParams {
+                command: ApplyPatch::command(helper),
+                env: Environment::new(),
+                ..params
+            },
+            patch: Some(patch.patch.clone()),
+            seen: None,
+        })
     }
 
     fn stream_stdout(&self) -> bool {

@@ -26,7 +26,7 @@ use super::shell::maybe_translate_shell_command;
 use crate::approve::{ApprovalCache, ApprovalKey};
 use crate::audit::{DecisionWord, trace};
 use crate::environment::code_loading;
-use crate::judge::{Case, Standing, sandbox_view};
+use crate::judge::{Case, Standing, sandbox_view, with_env};
 
 /// Runs commands and patches of tools. Clones are the same executor.
 #[derive(Clone, Debug)]
@@ -93,11 +93,11 @@ impl Executor {
                 };
                 step.decided(word, plan.source.as_deref().unwrap_or_default());
             }
-            Err(_) => {
+            Err(error) => {
                 step.decided(DecisionWord::Forbid, "");
                 context.record(&ReviewDecision::Denied, ToolDecisionSource::Config);
                 let sink = self.foundation.audit.as_deref();
-                Record::refused(sink, context, &command, &cwd);
+                Record::refused(sink, context, &command, &cwd, &error.to_string());
             }
         }
         drop(step);
@@ -127,7 +127,10 @@ impl Executor {
         let backend = backend_for_mode(&request.mode);
         let host = &self.foundation.host;
         let helper = config.linux_sandbox_exe().or(host.helper.as_deref());
-        let prepared = backend.prepare(params, &request.mode, helper)?;
+        let mut prepared = backend.prepare(params, &request.mode, helper)?;
+        // What is judged is what is run: no link on the way there can lead elsewhere later.
+        prepared.params.cwd = absolute(&prepared.params.cwd)?.as_path().to_owned();
+        prepared.look();
         let stream = request.stdout_stream.filter(|_| backend.stream_stdout());
         let draft = Draft {
             key: self.key(&prepared, &config),
@@ -151,9 +154,15 @@ impl Executor {
             explanation = judged.explanation;
             source = Some(judged.source);
         }
+        // Whoever is asked sees what makes another command of this one.
+        let loading = code_loading(&draft.prepared.params.env);
+        let shown = match loading.is_empty() {
+            true => request.approval_command,
+            false => with_env(&loading, &request.approval_command),
+        };
         Ok(ExecPlan {
             prepared: draft.prepared,
-            shown: request.approval_command,
+            shown,
             stream,
             config,
             approval,
@@ -189,9 +198,15 @@ impl Executor {
 
     /// What an approval of this command is kept under: the words that run, and everything that they read.
     fn key(&self, prepared: &Prepared, config: &ExecutorConfig) -> ApprovalKey {
-        let mut argv = prepared.params.command.clone();
+        // A variable that loads other code makes another command of it, so it is approved with it.
+        let loading = code_loading(&prepared.params.env);
+        let mut argv = with_env(&loading, &prepared.params.command);
         if let Some(patch) = &prepared.patch {
             argv.push(digest(patch).into());
+        }
+        let loading = code_loading(&prepared.params.env);
+        if !loading.is_empty() {
+            argv = with_env(&loading, &argv);
         }
         ApprovalKey::new(
             ApprovalPurpose::Run,
@@ -232,7 +247,8 @@ impl Executor {
             backend: self.foundation.backend,
         };
         let judge = &self.foundation.judge;
-        let judged = judge_all(judge, &forms, &case, &standing, now())?;
+        let usual = draft.config.sandbox_policy.resource_limits();
+        let judged = judge_all(judge, &forms, &case, &standing, &usual, now())?;
         let subject = Subject::Shell {
             risk: judged.risk,
             escalation_requested: params.with_escalated_permissions,
@@ -272,7 +288,7 @@ impl Executor {
         let policy = &draft.config.sandbox_policy;
         let tables = Tables::new(&self.foundation, policy, draft.approval, subject);
         let approved = |purpose| {
-            let key = draft.key.clone().with_purpose(purpose);
+            let key = draft.prepared.key_for(&draft.key, purpose);
             self.approvals.contains(&key)
         };
         let by_table = approved(tables.purpose());

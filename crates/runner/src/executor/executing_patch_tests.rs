@@ -113,7 +113,10 @@ fn a_session_approval_is_for_one_patch_and_not_for_all_of_them() {
     let executor = executor(SandboxMode::WorkspaceWrite, true);
     let approval = AskForApproval::UnlessTrusted;
     let one = || plan_patch(&executor, ApplyPatch::new(diff("a")), approval).unwrap();
-    let key = one().key.with_purpose(ApprovalPurpose::RunUnsandboxed);
+    let key = one();
+    let key = key
+        .prepared
+        .key_for(&key.key, ApprovalPurpose::RunUnsandboxed);
     assert!(one().asks().is_some());
     executor.approvals.insert(key);
     assert!(one().asks().is_none());

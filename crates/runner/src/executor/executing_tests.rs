@@ -107,6 +107,13 @@ const BY_RISK: [(Risk, &[&str]); 3] = [
     (Risk::Dangerous, &["rm", "-rf", "build"]),
 ];
 
+/// The file of a program, as approvals to leave the sandbox know it.
+fn identity(command: &[&str]) -> String {
+    let program = command.first().copied().unwrap_or_default();
+    let spec = palisade_policy::CommandSpec::new(program).with_cwd("/srv/app");
+    crate::program::Seen::look(&spec).program_identity()
+}
+
 /// Every row and column of the preset's table: what is planned is what `exec-policy` says.
 #[test]
 fn every_row_and_column_of_the_shell_table_is_planned_as_exec_policy_places_it() {
@@ -135,12 +142,15 @@ fn every_row_and_column_of_the_shell_table_is_planned_as_exec_policy_places_it()
                     let mut request = request(command);
                     request.params.with_escalated_permissions = escalate;
                     if session_approved {
-                        executor.approvals.insert(ApprovalKey::new(
+                        let key = ApprovalKey::new(
                             ApprovalPurpose::RunUnsandboxed,
                             command.iter().copied(),
                             "/srv/app",
                             &policy(mode),
-                        ));
+                        );
+                        executor
+                            .approvals
+                            .insert(key.with_details(identity(command)));
                     }
                     let expected = shell(
                         &Surroundings {

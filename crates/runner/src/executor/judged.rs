@@ -7,7 +7,7 @@ use palisade_exec_policy::{ExecApprovalRequirement, Risk, RuleDecision, RulesErr
 use palisade_policy::{Grant, ResourceLimits, SandboxPermissions};
 
 use super::error::ExecError;
-use crate::judge::{Case, Judge, Judgement, Offer, Standing};
+use crate::judge::{Case, Judge, Judgement, Offer, Standing, lower};
 
 /// The strictest of what is said about each form of one command.
 ///
@@ -25,7 +25,7 @@ pub(super) struct Judged {
     pub(super) offer: Option<Offer>,
     /// What the rules add to the sandbox.
     pub(super) grants: Vec<Grant>,
-    /// The limits that the rules set.
+    /// The limits that the rules set, under the limits of the policy.
     pub(super) limits: Option<ResourceLimits>,
     /// Why all this, as one sentence.
     pub(super) explanation: String,
@@ -42,6 +42,7 @@ pub(super) fn judge_all(
     forms: &[&[OsString]],
     case: &Case<'_>,
     standing: &Standing,
+    usual: &ResourceLimits,
     now: Moment,
 ) -> Result<Judged, ExecError> {
     let mut strictest: Option<Judged> = None;
@@ -49,7 +50,7 @@ pub(super) fn judge_all(
         let judgement = judge
             .judge(&Case { argv, ..*case }, standing, now)
             .map_err(|error| unusable(&error))?;
-        let one = Judged::of(judgement)?;
+        let one = Judged::of(judgement, usual)?;
         strictest = Some(match strictest {
             None => one,
             Some(before) => before.and(one),
@@ -63,7 +64,8 @@ fn unusable(error: &RulesError) -> ExecError {
 }
 
 impl Judged {
-    fn of(judgement: Judgement) -> Result<Self, ExecError> {
+    fn of(judgement: Judgement, usual: &ResourceLimits) -> Result<Self, ExecError> {
+        let limits = judgement.limits.map(|_| judgement.limits_under(usual));
         let (asks, bypass) = match judgement.requirement {
             ExecApprovalRequirement::Forbidden { reason } => {
                 return Err(ExecError::rejection(reason));
@@ -82,7 +84,7 @@ impl Judged {
             asks,
             offer: judgement.offer,
             grants: judgement.grants,
-            limits: judgement.limits,
+            limits,
             explanation: judgement.explanation,
             source: judgement.source,
         })
@@ -104,7 +106,10 @@ impl Judged {
                 .into_iter()
                 .filter(|grant| other.grants.contains(grant))
                 .collect(),
-            limits: self.limits.or(other.limits),
+            limits: match (self.limits, other.limits) {
+                (Some(one), Some(other)) => Some(lower(&one, &other)),
+                (one, other) => one.or(other),
+            },
             explanation,
             source,
         }

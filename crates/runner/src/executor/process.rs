@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use palisade_policy::{CommandSpec, Environment, ExecExpiration};
+use palisade_policy::{CommandSpec, Environment, ExecExpiration, ResourceLimits};
 
 use super::apply_patch::request_for;
 use super::backend::Prepared;
@@ -13,6 +13,7 @@ use super::error::{RunError, SandboxErr};
 use super::output::ExecToolCallOutput;
 use super::request::ExecParams;
 use super::stream::StdoutStream;
+use crate::attempt;
 use crate::environment::{EnvironmentPolicy, Markers};
 use crate::host::Host;
 use crate::launch::{self, Driver, Launch, Placed, Stdin};
@@ -38,8 +39,18 @@ pub async fn process_exec_tool_call(
     cancel: Cancellation,
 ) -> Result<ExecToolCallOutput, RunError> {
     let host = with_helper(host, linux_sandbox_exe);
-    let prepared = Prepared::now(params, None);
-    classify(spawn(&host, &prepared, placed, stream, cancel).await?)
+    let prepared = Prepared {
+        params,
+        patch: None,
+        seen: None,
+    };
+    let how = How {
+        call_id: "",
+        limits: placed.policy.resource_limits(),
+        stream,
+        cancel,
+    };
+    classify(spawn(&host, &prepared, placed, how).await?)
 }
 
 /// The host, with this helper in place of its own.
@@ -50,13 +61,24 @@ pub(super) fn with_helper(host: &Host, helper: Option<PathBuf>) -> Host {
     }
 }
 
+/// How a command is watched.
+pub(super) struct How<'a> {
+    /// Which call it is, in traces.
+    pub(super) call_id: &'a str,
+    /// The limits of the policy that it was decided under. Its time holds without a sandbox, too.
+    pub(super) limits: ResourceLimits,
+    /// Who gets its output meanwhile.
+    pub(super) stream: Option<&'a StdoutStream>,
+    /// Who can end it.
+    pub(super) cancel: Cancellation,
+}
+
 /// Launches a prepared command and waits for its end.
 pub(super) async fn spawn(
     host: &Host,
     prepared: &Prepared,
     placed: &Placed,
-    stream: Option<&StdoutStream>,
-    cancel: Cancellation,
+    how: How<'_>,
 ) -> Result<Finished, RunError> {
     let params = &prepared.params;
     let (program, args) = params.command.split_first().ok_or(RunError::EmptyCommand)?;
@@ -67,24 +89,28 @@ pub(super) async fn spawn(
         .with_env(environment(prepared, placed)?)
         .with_expiration(expiration);
     let mut launch = Launch::new(command);
-    launch.cancel = cancel;
-    #[cfg(unix)]
-    {
-        launch.seen = Some(prepared.seen.clone());
-    }
+    launch.cancel = how.cancel.clone();
+    launch.seen = prepared.seen.clone();
     launch.wall = expiration.effective_wall(
-        &placed.policy.resource_limits(),
+        &how.limits,
         Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS),
     );
     if let Some(patch) = &prepared.patch {
         launch.stdin = Stdin::Bytes(request_for(patch, &params.cwd, host, placed)?);
     }
-    let forward = stream.and_then(|stream| {
+    let forward = how.stream.and_then(|stream| {
         let (live, forward) = stream.attach();
         launch.live = live;
         forward
     });
-    let run = launch::run(host, placed, launch, Driver::Tokio);
+    let starting = launch::begin(host, placed, launch, Driver::Tokio);
+    let run = attempt::traced(
+        how.call_id,
+        placed.sandbox,
+        &how.cancel,
+        Driver::Tokio,
+        starting,
+    );
     Ok(match forward {
         None => run.await,
         Some(forward) => beside(run, forward.run()).await,

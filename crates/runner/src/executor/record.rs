@@ -61,14 +61,23 @@ impl<'a> Record<'a> {
         context: &ExecCommandContext,
         command: &[std::ffi::OsString],
         cwd: &std::path::Path,
+        why: &str,
     ) {
         let mut begun = Self::begin(sink, context);
         begun.change(|record| {
             record
                 .with_command(command, cwd)
                 .with_decision(DecisionWord::Forbid, None)
+                .with_refusal(why)
         });
         begun.keep();
+    }
+
+    /// It was planned and did not run: a person said no, or nothing could be decided.
+    pub(super) fn refused_later(&mut self, why: &str) {
+        if self.record.outcome.is_none() {
+            self.change(|record| record.with_refusal(why));
+        }
     }
 
     pub(super) fn answered(&mut self, answer: &ReviewDecision, source: ToolDecisionSource) {

@@ -3,17 +3,17 @@
 use palisade_exec_policy::{
     ApprovalPurpose, ExecPolicyAmendment, GrantScope, Refusal, ReviewDecision, SandboxDecision,
 };
-use palisade_policy::Grant;
+use palisade_policy::{Grant, SandboxType};
 
 use super::context::{ExecCommandContext, ToolDecisionSource};
 use super::error::{ExecError, RunError};
 use super::executing::{Executor, now};
 use super::output::ExecToolCallOutput;
 use super::plan::{Asking, ExecPlan, Planned};
-use super::process::{classify, spawn, with_helper};
+use super::process::{How, classify, spawn, with_helper};
 use super::record::{Record, audit_source, word};
 use super::session::{CommandApproval, ExecutorSession};
-use crate::approve::{BoxFuture, no_on_panic};
+use crate::approve::{BoxFuture, no_on_panic, visible};
 use crate::attempt::{
     self, Attempted, Attempting, Attempts, Notice, Retry, RetryKind, RetryQuestion, Tried,
 };
@@ -39,9 +39,13 @@ pub(super) async fn run(
         plan: &plan,
         session,
         context,
+        escalating: None,
     };
     let mut record = Record::of(executor.foundation.audit.as_deref(), context, &plan);
     let result = running.through(&mut record).await;
+    if let Err(error) = &result {
+        record.refused_later(&error.to_string());
+    }
     record.keep();
     result
 }
@@ -78,6 +82,8 @@ struct Running<'a> {
     plan: &'a ExecPlan,
     session: &'a dyn ExecutorSession,
     context: &'a ExecCommandContext,
+    /// What began with a question about another attempt, and ends with that attempt.
+    escalating: Option<trace::Step>,
 }
 
 impl Running<'_> {
@@ -140,7 +146,7 @@ impl Running<'_> {
         };
         // Before the launch: a command that runs long is not asked about again meanwhile.
         if answer == ReviewDecision::ApprovedForSession {
-            let key = self.plan.key.clone().with_purpose(purpose);
+            let key = self.plan.prepared.key_for(&self.plan.key, purpose);
             self.executor.approvals.insert(key);
         }
         let given = match answer {
@@ -176,8 +182,14 @@ impl Running<'_> {
             call_id: self.context.call_id.clone(),
             command: self.plan.shown.clone(),
             cwd: self.plan.prepared.params.cwd.clone(),
-            reason,
-            justification: self.plan.prepared.params.justification.clone(),
+            reason: reason.as_deref().map(visible),
+            justification: self
+                .plan
+                .prepared
+                .params
+                .justification
+                .as_deref()
+                .map(visible),
             purpose,
             proposed_execpolicy_amendment: None,
             proposed_grant: None,
@@ -224,6 +236,8 @@ impl Running<'_> {
 
     async fn tell(&self, message: String) {
         let sub_id = &self.context.sub_id;
+        // It may quote what a command wrote.
+        let message = visible(&message);
         self.session.notify_background_event(sub_id, message).await;
     }
 }
@@ -233,16 +247,25 @@ impl Attempting for Running<'_> {
 
     fn attempt<'a>(&'a mut self, placed: &'a Placed) -> BoxFuture<'a, Tried<Self::Value>> {
         Box::pin(async move {
-            let (prepared, stream) = (&self.plan.prepared, self.plan.stream.as_ref());
-            let cancel = self.context.cancel.clone();
-            let step = trace::run(&self.context.call_id, placed.sandbox);
-            let run = spawn(&self.host, prepared, placed, stream, cancel);
-            let finished = match step.wait(run).await {
+            let how = How {
+                call_id: &self.context.call_id,
+                limits: self.plan.config.sandbox_policy.resource_limits(),
+                stream: self.plan.stream.as_ref(),
+                cancel: self.context.cancel.clone(),
+            };
+            let escalating = self.escalating.take();
+            let run = spawn(&self.host, &self.plan.prepared, placed, how);
+            let finished = match &escalating {
+                Some(step) => step.wait(run).await,
+                None => run.await,
+            };
+            let finished = match finished {
                 Ok(finished) => finished,
                 Err(error) => return Tried::Done(Err(error)),
             };
-            step.ended(&finished.outcome);
-            step.wrote(finished.output.aggregated.total());
+            if let Some(step) = &escalating {
+                step.ended(&finished.outcome);
+            }
             let evidence = match &finished.outcome {
                 Outcome::Denied { evidence, .. } => Some(evidence.clone()),
                 _ => None,
@@ -263,16 +286,23 @@ impl Attempting for Running<'_> {
                     RetryKind::Narrower(grant) => Some(grant.clone()),
                     _ => None,
                 },
-                ..self.question(Some(question.kind.to_string()), purpose)
+                ..self.question(Some(question.text()), purpose)
             };
-            let step = trace::escalate(&self.context.call_id, question.sandbox);
+            let next = match question.kind {
+                RetryKind::Unsandboxed => SandboxType::None,
+                _ => question.sandbox,
+            };
+            let step = trace::escalate(&self.context.call_id, next);
             let answer = step.wait(self.answer(asked)).await;
             step.answered(word(&answer), audit_source(ToolDecisionSource::User));
             self.context.record(&answer, ToolDecisionSource::User);
             let leaves = question.kind == RetryKind::Unsandboxed;
             if leaves && answer == ReviewDecision::ApprovedForSession {
-                let key = self.plan.key.clone().with_purpose(purpose);
+                let key = self.plan.prepared.key_for(&self.plan.key, purpose);
                 self.executor.approvals.insert(key);
+            }
+            if answer.is_approval() {
+                self.escalating = Some(step);
             }
             answer
         })

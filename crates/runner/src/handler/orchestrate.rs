@@ -386,7 +386,7 @@ where
         Box::pin(async move {
             let asking = Asking {
                 purpose: question.kind.purpose(),
-                reason: Some(question.kind.to_string()),
+                reason: Some(question.text()),
                 retry_reason: Some(self.denial.clone()),
                 categories: Vec::new(),
                 amendment: None,

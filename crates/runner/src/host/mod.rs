@@ -43,6 +43,9 @@ pub struct Host {
     pub runtime_dir: Option<PathBuf>,
     /// The program that runs now, if it is known.
     pub current_program: Option<PathBuf>,
+    /// Further directories and files that decide about commands or tell about them, which no command may ever write, such
+    /// as an audit file of the caller's choice.
+    pub guarded: Vec<PathBuf>,
 }
 
 impl Host {
@@ -59,6 +62,7 @@ impl Host {
             config_dir: None,
             runtime_dir: None,
             current_program: None,
+            guarded: Vec::new(),
         }
     }
 
@@ -82,6 +86,13 @@ impl Host {
     #[must_use]
     pub fn with_helper(mut self, helper: impl Into<PathBuf>) -> Self {
         self.helper = Some(helper.into());
+        self
+    }
+
+    /// With one more directory or file that no command may ever write: a sandbox that would let it is refused.
+    #[must_use]
+    pub fn guarding(mut self, path: impl Into<PathBuf>) -> Self {
+        self.guarded.push(path.into());
         self
     }
 

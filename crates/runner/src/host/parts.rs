@@ -126,6 +126,7 @@ impl HostParts {
             runtime_dir,
             current_program: self.current_program,
             environment: self.environment,
+            guarded: Vec::new(),
         }
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn limits(evaluation: &Evaluation<'_>, policy: &LoadedPolicy) -> Opti
 }
 
 /// The lower of each; 0 is unlimited.
-fn lower(left: &ResourceLimits, right: &ResourceLimits) -> ResourceLimits {
+pub(crate) fn lower(left: &ResourceLimits, right: &ResourceLimits) -> ResourceLimits {
     fn least<T: Ord + From<u8> + Copy>(left: T, right: T) -> T {
         let unlimited = T::from(0);
         match (left == unlimited, right == unlimited) {

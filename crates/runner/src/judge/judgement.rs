@@ -80,8 +80,23 @@ pub struct Judgement {
     pub grants: Vec<Grant>,
     /// The limits that its rules set.
     pub limits: Option<ResourceLimits>,
+    /// The limits that the files of these rules set for every command.
+    pub usual_limits: ResourceLimits,
     /// What can be kept with an approval.
     pub offer: Option<Offer>,
+}
+
+impl Judgement {
+    /// The limits of the command under a policy with these: those of its rules where the policy's are the ones that the rules
+    /// were written for, and otherwise the lower of each. A host that sets limits of its own is not overruled by a file.
+    #[must_use]
+    pub fn limits_under(&self, policy: &ResourceLimits) -> ResourceLimits {
+        match &self.limits {
+            None => *policy,
+            Some(rules) if *policy == self.usual_limits => *rules,
+            Some(rules) => grants::lower(policy, rules),
+        }
+    }
 }
 
 /// A prefix that can be kept with an approval, and what it answers.
@@ -232,7 +247,7 @@ impl Judge {
         }
         let analysis = match case.env.is_empty() {
             true => analyze_argv(case.argv, &Limits::default()),
-            false => analyze_argv(&as_env_would(case.env, case.argv), &Limits::default()),
+            false => analyze_argv(&with_env(case.env, case.argv), &Limits::default()),
         };
         let evaluation = rules.evaluate(&analysis, &facts);
         self.put(case, standing, rules.policy(), &analysis, &evaluation)
@@ -301,6 +316,7 @@ impl Judge {
             risk: evaluation.risk(),
             grants: grants::of_rules(evaluation, analysis, policy, &anchors)?,
             limits: grants::limits(evaluation, policy),
+            usual_limits: policy.settings().limits.limits(),
             offer,
             requirement: decision.requirement,
         })
@@ -308,7 +324,11 @@ impl Judge {
 }
 
 /// The command as `env` would start it: a variable such as `LD_PRELOAD` makes another command of it.
-pub(crate) fn as_env_would(env: &[(OsString, OsString)], argv: &[OsString]) -> Vec<OsString> {
+/// This is what is judged, shown to people, and what their approvals are kept under.
+pub(crate) fn with_env(env: &[(OsString, OsString)], argv: &[OsString]) -> Vec<OsString> {
+    if env.is_empty() {
+        return argv.to_vec();
+    }
     let variables = env.iter().map(|(name, value)| {
         let mut both = name.clone();
         both.push("=");

@@ -38,6 +38,7 @@ mod judgement;
 mod view;
 
 pub use book::RuleBook;
-pub(crate) use judgement::as_env_would;
+pub(crate) use grants::lower;
+pub(crate) use judgement::with_env;
 pub use judgement::{Case, Judge, Judgement, Offer, Standing};
 pub use view::sandbox_view;

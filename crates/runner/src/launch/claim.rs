@@ -9,7 +9,7 @@ use crate::supervise::Cancellation;
 use crate::workspace::{Claim, Claims, Wait};
 
 /// What the step is called.
-const STEP: &str = "claiming the workspace";
+pub(super) const STEP: &str = "claiming the workspace";
 
 /// Claims the workspace for a command. Commands that run in one sandbox at the same time share a claim: none of them guards
 /// more than another.

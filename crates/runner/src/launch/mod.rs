@@ -16,7 +16,7 @@ use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::{Cancellation, Timing};
 use crate::workspace::Wait;
 
-pub(crate) use start::{Control, Ground, start};
+pub(crate) use start::{Control, Ground, Running, start};
 
 /// Where an attempt runs.
 #[derive(Clone, Debug)]
@@ -189,10 +189,25 @@ pub enum Driver {
 
 /// Runs a command in a sandbox of its own, or in none, and waits for its end.
 pub async fn run(host: &Host, placed: &Placed, launch: Launch, driver: Driver) -> Finished {
-    match ground(host, placed, driver).await {
-        Ok(ground) => on(host, ground, placed, launch, driver).await,
-        Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+    let cancel = launch.cancel.clone();
+    match begin(host, placed, launch, driver).await {
+        Ok(running) => running.finish(driver).await,
+        Err(failure) => Finished::new(not_started(failure, &cancel), placed.sandbox),
     }
+}
+
+/// Starts a command in a sandbox of its own, or in none.
+///
+/// # Errors
+/// Names the step that failed.
+pub(crate) async fn begin(
+    host: &Host,
+    placed: &Placed,
+    launch: Launch,
+    driver: Driver,
+) -> Result<Running, SetupFailure> {
+    let ground = ground(host, placed, driver).await?;
+    start(host, ground, placed.sandbox, launch, driver).await
 }
 
 /// The ground for a command that shares it with no other. Setting a sandbox up takes a few milliseconds, which a runtime's
@@ -228,16 +243,10 @@ pub(crate) async fn off_the_runtime<T: Send + 'static>(
     }
 }
 
-/// Runs a command on its ground, and waits for its end.
-pub(crate) async fn on(
-    host: &Host,
-    ground: Ground,
-    placed: &Placed,
-    launch: Launch,
-    driver: Driver,
-) -> Finished {
-    match start(host, ground, placed.sandbox, launch, driver).await {
-        Ok(running) => running.finish(driver).await,
-        Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+/// How a command ended that was not started: somebody who cancels while it waits for others did not make it fail.
+pub(crate) fn not_started(failure: SetupFailure, cancel: &Cancellation) -> Outcome {
+    match failure.step == claim::STEP && cancel.is_cancelled() {
+        true => Outcome::Cancelled,
+        false => Outcome::SetupFailed(failure),
     }
 }

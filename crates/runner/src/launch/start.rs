@@ -11,7 +11,7 @@ use crate::capture::{Caps, Captured};
 use crate::evidence::{self, Failure};
 use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
-use crate::outcome::{Finished, Outcome, SetupFailure};
+use crate::outcome::{Evidence, Finished, Outcome, SetupFailure};
 use crate::program::{self, Seen};
 use crate::supervise::{
     Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
@@ -337,6 +337,15 @@ impl Running {
 
 /// Brings back what git did, and ends a sandbox that was for this command alone.
 async fn settle(ground: Ground, driver: Driver) -> Vec<String> {
+    match &ground {
+        Ground::Bare => return Vec::new(),
+        // Most sessions have no history of their own, and a thread for nothing costs more than the rest of a launch.
+        // Whoever has the last of a session waits for its end, though.
+        Ground::Shared(session) if !session.has_history() && Arc::strong_count(session) > 1 => {
+            return Vec::new();
+        }
+        Ground::Shared(_) | Ground::Own(_) => {}
+    }
     let work = move || match ground {
         Ground::Bare => Vec::new(),
         Ground::Shared(session) => session.import_git(),
@@ -379,7 +388,13 @@ fn judged(watch: &Watch, session: &ConfinedSession, command: &CommandSpec) -> Ou
     let failure = Failure::new(&argv, &command.cwd, &plain, session.enforcement())
         .with_stdout(&stdout)
         .with_stderr(&stderr);
-    let evidence = evidence::denials(session.policy(), &failure);
+    let mut evidence = evidence::denials(session.policy(), &failure);
+    for one in &mut evidence {
+        // What the command wrote is its own word: nobody is led by it to open what decides about commands.
+        if let Evidence::Likely { smallest_grant, .. } = one {
+            smallest_grant.take_if(|grant| session.own().is_opened_by(grant));
+        }
+    }
     match evidence.is_empty() {
         true => plain,
         false => Outcome::Denied {

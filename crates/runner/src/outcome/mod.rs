@@ -103,7 +103,11 @@ impl fmt::Display for Evidence {
                 clause,
                 smallest_grant,
             } => {
-                write!(f, "the sandbox likely denied to {resource}: {clause}")?;
+                // Whoever reads this must know whose word it is.
+                write!(
+                    f,
+                    "the sandbox likely denied to {resource} (as named by the command itself): {clause}"
+                )?;
                 match smallest_grant {
                     Some(grant) => write!(f, "; a grant to {grant} would allow it"),
                     None => Ok(()),

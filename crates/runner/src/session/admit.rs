@@ -1,7 +1,11 @@
 //! From a command to a place where it may run: judged, asked about, placed.
 
 use std::ffi::OsString;
+use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use palisade_exec_policy::approvals::Moment;
@@ -17,26 +21,37 @@ use palisade_policy::{
 use super::asked::Asked;
 use super::command::Command;
 use super::error::Error;
+use super::record::word_of;
 use super::state::Shared;
 use crate::approve::{ApprovalKey, Prompt, ask};
 use crate::attempt::Attempts;
-use crate::audit::AnswerSource;
+use crate::audit::{AnswerSource, DecisionWord, trace};
 use crate::environment::{EnvError, Markers};
-use crate::judge::{Case, Judgement, Standing, sandbox_view};
+use crate::judge::{Case, Judgement, Standing, sandbox_view, with_env};
+use crate::supervise::Cancellation;
 
 /// How long a command may run if neither it nor the policy says anything.
 const DEFAULT_WALL: Duration = Duration::from_millis(ExecExpiration::DEFAULT_TIMEOUT_MS);
 
+/// What is known about a call, whether it may run or not.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: String,
+    /// The command with the variables that it asked for, as it is judged, shown and recorded.
+    pub(super) argv: Vec<OsString>,
+    pub(super) cwd: PathBuf,
+    pub(super) judgement: Option<Arc<Judgement>>,
+    pub(super) answer: Option<ReviewDecision>,
+    pub(super) answered_by: AnswerSource,
+}
+
 /// A command that may run.
 #[derive(Debug)]
 pub(super) struct Admitted {
-    pub(super) call_id: String,
+    pub(super) call: Call,
     pub(super) spec: CommandSpec,
     /// The same as a person was asked about it.
     pub(super) asked: Asked,
-    pub(super) judgement: Judgement,
-    pub(super) answer: Option<ReviewDecision>,
-    pub(super) answered_by: AnswerSource,
     /// The policy of the session, with what was granted to all of its commands.
     pub(super) session_policy: CanonicalSandboxPolicy,
     pub(super) attempts: Attempts,
@@ -44,16 +59,32 @@ pub(super) struct Admitted {
 }
 
 impl Admitted {
-    pub(super) fn argv(&self) -> Vec<OsString> {
-        [self.spec.program.clone()]
-            .into_iter()
-            .chain(self.spec.args.iter().cloned())
-            .collect()
-    }
-
     /// The key of its approvals.
     pub(super) fn key(&self, purpose: ApprovalPurpose) -> ApprovalKey {
         self.asked.key(purpose, &self.session_policy)
+    }
+}
+
+impl Call {
+    fn of(command: &Command) -> Self {
+        let shared = &command.shared;
+        let id = command.call_id.clone();
+        let argv: Vec<OsString> = [command.program.clone()]
+            .into_iter()
+            .chain(command.args.iter().cloned())
+            .collect();
+        let root = shared.sandbox.workspace().path().as_path();
+        Self {
+            id: id.unwrap_or_else(|| shared.next_call()),
+            argv: with_env(&command.env, &argv),
+            cwd: match &command.cwd {
+                Some(directory) => root.join(directory),
+                None => root.to_owned(),
+            },
+            judgement: None,
+            answer: None,
+            answered_by: AnswerSource::Config,
+        }
     }
 }
 
@@ -71,35 +102,144 @@ pub(super) fn now() -> Moment {
 /// # Errors
 /// It may not run.
 pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
-    let shared = &command.shared;
-    let call_id = command
-        .call_id
-        .clone()
-        .unwrap_or_else(|| shared.next_call());
-    let admitted = decided(command, call_id.clone()).await;
-    if let Err(refused) = &admitted {
-        shared.record_refused(command, &call_id, refused);
+    let mut call = Call::of(command);
+    match place(command, &mut call).await {
+        Ok(placed) => {
+            let admitted = placed.admitted(call);
+            keep(&command.shared, &admitted);
+            Ok(admitted)
+        }
+        Err(error) => {
+            command.shared.record_refused(&call, &error);
+            Err(error)
+        }
     }
-    admitted
 }
 
-async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> {
+/// An admitted command, but for what is known about its call.
+struct Place {
+    spec: CommandSpec,
+    asked: Asked,
+    session_policy: CanonicalSandboxPolicy,
+    attempts: Attempts,
+    wall: Option<Duration>,
+}
+
+impl Place {
+    fn admitted(self, call: Call) -> Admitted {
+        Admitted {
+            call,
+            spec: self.spec,
+            asked: self.asked,
+            session_policy: self.session_policy,
+            attempts: self.attempts,
+            wall: self.wall,
+        }
+    }
+}
+
+async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
     let shared = &command.shared;
-    let mut spec = spec(command)?;
-    let argv: Vec<OsString> = [spec.program.clone()]
-        .into_iter()
-        .chain(spec.args.iter().cloned())
-        .collect();
+    let sandbox = &shared.sandbox;
+    let standing = Standing {
+        approval: sandbox.approval,
+        sandbox: sandbox_view(&sandbox.placed.policy),
+        preference: sandbox.preference,
+        backend: sandbox.backend(),
+    };
+    let step = trace::decide(&call.id);
+    let (spec, asked, judgement) = match step.in_scope(|| judge(command, call, &standing)) {
+        Ok(judged) => judged,
+        Err(error) => {
+            step.decided(DecisionWord::Forbid, "");
+            return Err(error);
+        }
+    };
+    step.decided(word(&judgement.requirement), &judgement.source);
+    drop(step);
+    let judgement = &Arc::new(judgement);
+    call.judgement = Some(Arc::clone(judgement));
+
+    let mut policy = sandbox.placed.policy.clone();
+    for grant in shared.granted() {
+        policy = policy.with_grant(&grant)?;
+    }
+    let session_policy = policy.clone();
+    for grant in requested(&spec.sandbox_permissions) {
+        if let Some(refusal) = shared.bounds.forbid(&grant) {
+            return Err(refusal.into());
+        }
+    }
+    let answered = answer(command, call, &spec, judgement, |purpose| {
+        asked.key(purpose, &session_policy)
+    })
+    .await?;
+    if let Some((answer, source)) = answered {
+        call.answer = Some(answer);
+        call.answered_by = source;
+    }
+    let decision = orchestrator(&Placement {
+        requirement: &judgement.requirement,
+        answer: call.answer.as_ref(),
+        first_attempt: SandboxOverride::NoOverride,
+        preference: standing.preference,
+        sandbox: standing.sandbox,
+        backend: standing.backend,
+        escalate_on_failure: true,
+        approval: standing.approval,
+    })?;
+    let confined = policy.uses_runtime_sandbox();
+    if confined && !sandbox.may_leave && decision.initial_sandbox == SandboxType::None {
+        // Neither does a rule lead out of a sandbox that nobody may leave.
+        return Err(Refusal::MayNotAsk(PromptCategory::SandboxApproval).into());
+    }
+    let limits = judgement.limits_under(&policy.resource_limits());
+    if judgement.limits.is_some() {
+        policy = policy.with_limits_override(Some(limits));
+    }
+    let mut attempts = Attempts::new(
+        decision,
+        policy,
+        sandbox.placed.policy_cwd.clone(),
+        standing.approval,
+    );
+    attempts.accepted = sandbox.placed.accepted.clone();
+    attempts.home_root = sandbox.placed.home_root;
+    attempts.may_leave = sandbox.may_leave;
+    attempts.grants = grants(
+        shared,
+        judgement,
+        &spec.sandbox_permissions,
+        call.answer.as_ref(),
+    )?;
+    let first = attempts.first()?;
+    if first.sandbox != SandboxType::None && first.policy != sandbox.placed.policy {
+        shared.bounds.check(sandbox, &first.policy)?;
+    }
+    Ok(Place {
+        wall: spec.expiration.effective_wall(&limits, DEFAULT_WALL),
+        spec,
+        asked,
+        session_policy,
+        attempts,
+    })
+}
+
+/// What the rules say about the command.
+fn judge(
+    command: &Command,
+    call: &Call,
+    standing: &Standing,
+) -> Result<(CommandSpec, Asked, Judgement), Error> {
+    let mut spec = spec(command, &call.cwd)?;
     let cwd = absolute(&spec.cwd)?;
     // What is judged is what is run: no link on the way there can lead elsewhere later.
     spec.cwd = cwd.as_path().to_owned();
     let asked = Asked::look(command, &spec);
-    let standing = Standing {
-        approval: shared.sandbox.approval,
-        sandbox: sandbox_view(&shared.sandbox.placed.policy),
-        preference: shared.sandbox.preference,
-        backend: shared.sandbox.backend(),
-    };
+    let argv: Vec<OsString> = [spec.program.clone()]
+        .into_iter()
+        .chain(spec.args.iter().cloned())
+        .collect();
     let search_path = spec.env.get(std::ffi::OsStr::new("PATH")).cloned();
     let case = Case {
         argv: &argv,
@@ -108,62 +248,22 @@ async fn decided(command: &Command, call_id: String) -> Result<Admitted, Error> 
         env: &command.env,
         permissions: &spec.sandbox_permissions,
     };
-    let judgement = shared.judge.judge(&case, &standing, now())?;
-    let mut policy = shared.sandbox.placed.policy.clone();
-    for grant in shared.granted() {
-        policy = policy.with_grant(&grant)?;
-    }
-    let session_policy = policy.clone();
-    let key = |purpose| asked.key(purpose, &policy);
-    let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, key).await?;
-    let decision = orchestrator(&Placement {
-        requirement: &judgement.requirement,
-        answer: answer.as_ref(),
-        first_attempt: SandboxOverride::NoOverride,
-        preference: standing.preference,
-        sandbox: standing.sandbox,
-        backend: standing.backend,
-        escalate_on_failure: true,
-        approval: standing.approval,
-    })?;
-    if let Some(limits) = judgement.limits {
-        policy = policy.with_limits_override(Some(limits));
-    }
-    let limits = policy.resource_limits();
-    let mut attempts = Attempts::new(
-        decision,
-        policy,
-        shared.sandbox.placed.policy_cwd.clone(),
-        standing.approval,
-    );
-    attempts.accepted = shared.sandbox.placed.accepted.clone();
-    attempts.home_root = shared.sandbox.placed.home_root;
-    attempts.may_leave = shared.sandbox.may_leave;
-    attempts.grants = grants(&judgement, &spec.sandbox_permissions, answer.as_ref());
-    let admitted = Admitted {
-        call_id,
-        wall: spec.expiration.effective_wall(&limits, DEFAULT_WALL),
-        spec,
-        asked,
-        judgement,
-        answer,
-        answered_by,
-        session_policy,
-        attempts,
-    };
-    keep(shared, &admitted);
-    Ok(admitted)
+    let judgement = command.shared.judge.judge(&case, standing, now())?;
+    Ok((spec, asked, judgement))
 }
 
-/// The command in full: its directory resolved, its environment rebuilt.
-fn spec(command: &Command) -> Result<CommandSpec, Error> {
-    let sandbox = &command.shared.sandbox;
-    let root = sandbox.workspace().path().as_path();
-    let cwd = match &command.cwd {
-        Some(directory) => root.join(directory),
-        None => root.to_owned(),
-    };
-    let placed = &sandbox.placed;
+/// What a decision is called in records.
+pub(super) const fn word(requirement: &ExecApprovalRequirement) -> DecisionWord {
+    match requirement {
+        ExecApprovalRequirement::Skip { .. } => DecisionWord::Allow,
+        ExecApprovalRequirement::NeedsApproval { .. } => DecisionWord::Ask,
+        ExecApprovalRequirement::Forbidden { .. } => DecisionWord::Forbid,
+    }
+}
+
+/// The command in full, its environment rebuilt.
+fn spec(command: &Command, cwd: &Path) -> Result<CommandSpec, Error> {
+    let placed = &command.shared.sandbox.placed;
     let env = environment(command, placed.sandbox, &placed.policy)
         .map_err(|error| Error::Environment(error.to_string()))?;
     let mut spec = CommandSpec::new(command.program.clone())
@@ -200,16 +300,17 @@ fn absolute(path: &Path) -> Result<AbsolutePath, Error> {
     })
 }
 
-/// The answer that the requirement needs: kept from earlier in this session, or a person's.
+/// The answer that the requirement needs, and who gave it: kept from earlier in this session, or a person's. `None` where
+/// none is needed.
 async fn answer(
     command: &Command,
-    call_id: &str,
+    call: &Call,
     spec: &CommandSpec,
     judgement: &Judgement,
     key: impl Fn(ApprovalPurpose) -> ApprovalKey,
-) -> Result<(Option<ReviewDecision>, AnswerSource), Error> {
+) -> Result<Option<(ReviewDecision, AnswerSource)>, Error> {
     let (reason, purpose) = match &judgement.requirement {
-        ExecApprovalRequirement::Skip { .. } => return Ok((None, AnswerSource::Config)),
+        ExecApprovalRequirement::Skip { .. } => return Ok(None),
         ExecApprovalRequirement::Forbidden { reason } => {
             return Err(Refusal::Forbidden {
                 reason: reason.clone(),
@@ -225,11 +326,14 @@ async fn answer(
         // Nobody is asked for what no answer could allow.
         return Err(Refusal::MayNotAsk(PromptCategory::SandboxApproval).into());
     }
+    let step = trace::approve(&call.id);
     let key = key(purpose);
     if shared.approved.contains(&key) {
-        return Ok((Some(ReviewDecision::Approved), AnswerSource::Config));
+        let approved = ReviewDecision::Approved;
+        step.answered(word_of(&approved), AnswerSource::Config);
+        return Ok(Some((approved, AnswerSource::Config)));
     }
-    let mut prompt = Prompt::new(call_id, key.argv.iter().cloned(), &spec.cwd)
+    let mut prompt = Prompt::new(&call.id, call.argv.iter().cloned(), &spec.cwd)
         .with_purpose(purpose)
         .with_categories(judgement.categories.iter().copied())
         .with_proposed_amendment(
@@ -242,44 +346,83 @@ async fn answer(
     if let Some(reason) = reason {
         prompt = prompt.with_reason(reason);
     }
-    let answer = ask(shared.prompter.as_ref(), &prompt).await;
-    Ok((Some(answer), AnswerSource::User))
+    let asking = ask(shared.prompter.as_ref(), &prompt);
+    let answer = step
+        .wait(unless_cancelled(&command.cancel, asking))
+        .await
+        .ok_or(Error::Cancelled)?;
+    step.answered(word_of(&answer), AnswerSource::User);
+    Ok(Some((answer, AnswerSource::User)))
 }
 
-/// What the command is granted from the start: by its rules, by what it asked for and got, by the answer.
-fn grants(
-    judgement: &Judgement,
-    permissions: &SandboxPermissions,
-    answer: Option<&ReviewDecision>,
-) -> Vec<Grant> {
-    let mut grants = judgement.grants.clone();
-    let asked = judgement
-        .categories
-        .contains(&PromptCategory::RequestPermissions);
-    if let SandboxPermissions::WithAdditionalPermissions {
+/// Waits for something, unless somebody cancels first. Needs no runtime.
+pub(super) async fn unless_cancelled<T>(
+    cancel: &Cancellation,
+    waiting: impl Future<Output = T>,
+) -> Option<T> {
+    let (mut waiting, mut cancelled) = (pin!(waiting), pin!(cancel.cancelled()));
+    poll_fn(|context| {
+        if cancelled.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        waiting.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+/// The grants that a command asks for by itself.
+fn requested(permissions: &SandboxPermissions) -> Vec<Grant> {
+    let SandboxPermissions::WithAdditionalPermissions {
         fs_read,
         fs_write,
         network,
     } = permissions
-        && asked
-        && answer.is_some_and(ReviewDecision::is_approval)
-    {
-        grants.extend(fs_read.iter().cloned().map(Grant::Read));
-        grants.extend(fs_write.iter().cloned().map(Grant::Write));
-        grants.extend(network.iter().cloned().map(Grant::Host));
+    else {
+        return Vec::new();
+    };
+    let reads = fs_read.iter().cloned().map(Grant::Read);
+    let writes = fs_write.iter().cloned().map(Grant::Write);
+    let hosts = network.iter().cloned().map(Grant::Host);
+    reads.chain(writes).chain(hosts).collect()
+}
+
+/// What the command is granted from the start: by its rules, by what it asked for and got, by the answer.
+///
+/// # Errors
+/// The answer goes below the floor. What rules that know nothing of the floor add below it is left out.
+fn grants(
+    shared: &Shared,
+    judgement: &Judgement,
+    permissions: &SandboxPermissions,
+    answer: Option<&ReviewDecision>,
+) -> Result<Vec<Grant>, Error> {
+    let bounds = &shared.bounds;
+    let mut grants = judgement.grants.clone();
+    if !bounds.is_floor(shared.judge.rules().policy().floor()) {
+        grants.retain(|grant| bounds.forbid(grant).is_none());
+    }
+    let asked = judgement
+        .categories
+        .contains(&PromptCategory::RequestPermissions);
+    if asked && answer.is_some_and(ReviewDecision::is_approval) {
+        grants.extend(requested(permissions));
     }
     if let Some(ReviewDecision::ApprovedWithGrant { grant, .. }) = answer {
+        if let Some(refusal) = bounds.forbid(grant) {
+            return Err(refusal.into());
+        }
         grants.push(grant.clone());
     }
-    grants
+    Ok(grants)
 }
 
 /// Keeps what the answer says is to be kept, before anything runs.
 fn keep(shared: &Shared, admitted: &Admitted) {
-    match &admitted.answer {
+    let judgement = admitted.call.judgement.as_ref();
+    match &admitted.call.answer {
         Some(ReviewDecision::ApprovedForSession) => {
-            let purpose = match &admitted.judgement.requirement {
-                ExecApprovalRequirement::NeedsApproval { purpose, .. } => *purpose,
+            let purpose = match judgement.map(|judgement| &judgement.requirement) {
+                Some(ExecApprovalRequirement::NeedsApproval { purpose, .. }) => *purpose,
                 _ => ApprovalPurpose::Run,
             };
             shared.approved.insert(admitted.key(purpose));
@@ -288,7 +431,7 @@ fn keep(shared: &Shared, admitted: &Admitted) {
             proposed_execpolicy_amendment,
         }) => {
             // Only what was offered: an answer cannot make a rule of its own.
-            let offer = admitted.judgement.offer.as_ref();
+            let offer = judgement.and_then(|judgement| judgement.offer.as_ref());
             match offer.filter(|offer| offer.amendment == *proposed_execpolicy_amendment) {
                 Some(offer) => shared.keep_offer(offer),
                 None => tracing::warn!("an amendment that was not offered approves once"),

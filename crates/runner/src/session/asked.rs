@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::command::Command;
 use crate::approve::ApprovalKey;
-use crate::judge::as_env_would;
+use crate::judge::with_env;
 use crate::program::Seen;
 
 /// A command as a person is asked about it: with the variables that it asked for, what it reads, and what its name meant
@@ -31,19 +31,11 @@ impl Asked {
             .chain(spec.args.iter().cloned())
             .collect();
         Self {
-            words: match command.env.is_empty() {
-                true => argv,
-                false => as_env_would(&command.env, &argv),
-            },
+            words: with_env(&command.env, &argv),
             cwd: spec.cwd.clone(),
             input: command.stdin.as_deref().map(digest).unwrap_or_default(),
             seen: Seen::look(spec),
         }
-    }
-
-    /// The command as it is shown: variables that it asked for stand before it, as `env` takes them.
-    pub(super) fn words(&self) -> &[OsString] {
-        &self.words
     }
 
     /// What it led to.

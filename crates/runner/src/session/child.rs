@@ -10,9 +10,10 @@ use super::admit::{Admitted, environment};
 use super::command::Command;
 use super::error::Error;
 use super::run::{ground, output_mode};
+use crate::audit::trace;
 use crate::capture::Chunk;
 use crate::launch::{self, Control, Driver, Launch, Live, Stdin, WindowSize};
-use crate::outcome::{Finished, Outcome, SetupFailure};
+use crate::outcome::{Finished, Outcome};
 use crate::supervise::Cancellation;
 
 /// How many chunks wait in a queue before the command does.
@@ -33,13 +34,12 @@ impl Child {
     pub(super) async fn start(command: Command, admitted: Admitted) -> Result<Self, Error> {
         let shared = Arc::clone(&command.shared);
         let placed = admitted.attempts.first()?;
-        let ground = ground(&shared, &placed, &admitted.session_policy, Driver::Tokio).await?;
         let (to_child, from_us) = mpsc::channel(QUEUE);
         let (to_us, output) = mpsc::channel(QUEUE);
         let mut spec = admitted.spec.clone();
-        // What it is told about its place is about the place that it has.
+        // What it runs in may not be what the session has.
         spec.env = environment(&command, placed.sandbox, &placed.policy)
-            .map_err(|error| SetupFailure::new("environment", None, error.to_string()))?;
+            .map_err(|error| Error::Environment(error.to_string()))?;
         let mut launch = Launch::new(spec);
         launch.seen = Some(admitted.asked.seen().clone());
         launch.output = output_mode(&command);
@@ -53,18 +53,37 @@ impl Child {
             // What is to be read first is in the queue first.
             let _ = to_child.try_send(bytes);
         }
-        let running = launch::start(
-            &shared.sandbox.host,
-            ground,
-            placed.sandbox,
-            launch,
-            Driver::Tokio,
-        )
-        .await?;
+        let step = trace::launch(&admitted.call.id, placed.sandbox);
+        let starting = async {
+            let own = &admitted.session_policy;
+            let ground = ground(&shared, &placed, own, Driver::Tokio).await?;
+            let host = &shared.sandbox.host;
+            launch::start(host, ground, placed.sandbox, launch, Driver::Tokio).await
+        };
+        let running = match step.wait(starting).await {
+            Ok(running) => running,
+            Err(failure) => {
+                let outcome = launch::not_started(failure.clone(), &command.cancel);
+                step.ended(&outcome);
+                let finished = Finished::new(outcome, placed.sandbox);
+                shared.record_once(&admitted, &placed, &finished);
+                return Err(match finished.outcome {
+                    Outcome::Cancelled => Error::Cancelled,
+                    _ => failure.into(),
+                });
+            }
+        };
+        drop(step);
         let control = running.control();
+        let sandbox = placed.sandbox;
+        // Made here, so that it belongs to whatever span the caller is in.
+        let step = trace::run(&admitted.call.id, sandbox);
         let task = tokio::spawn(async move {
-            let finished = running.finish(Driver::Tokio).await;
-            shared.record_once(&admitted, &finished);
+            let finished = step.wait(running.finish(Driver::Tokio)).await;
+            step.ended(&finished.outcome);
+            step.wrote(finished.output.aggregated.total());
+            drop(step);
+            shared.record_once(&admitted, &placed, &finished);
             finished
         });
         Ok(Self {
@@ -72,7 +91,7 @@ impl Child {
             output,
             control,
             cancel: command.cancel,
-            sandbox: placed.sandbox,
+            sandbox,
             task: Some(task),
         })
     }

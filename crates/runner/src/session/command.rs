@@ -143,9 +143,23 @@ impl Command {
         self
     }
 
-    /// Asks for more than the policy gives. Somebody has to agree.
+    /// Asks for more than the policy gives, as a model does. Somebody has to agree.
+    ///
+    /// A model cannot bypass the sandbox, only ask to leave it: [`SandboxPermissions::BypassSandbox`] counts as
+    /// [`SandboxPermissions::RequireEscalated`] here. A host program says it with [`without_sandbox`](Self::without_sandbox).
     pub fn asking_for(mut self, permissions: SandboxPermissions, why: impl Into<String>) -> Self {
-        self.permissions = permissions;
+        self.permissions = match permissions {
+            SandboxPermissions::BypassSandbox => SandboxPermissions::RequireEscalated,
+            other => other,
+        };
+        self.justification = Some(why.into());
+        self
+    }
+
+    /// Is to run without the sandbox, because the host program says so; never because a model does. Somebody still has to
+    /// agree, and where nobody can be asked it is refused, not contained.
+    pub fn without_sandbox(mut self, why: impl Into<String>) -> Self {
+        self.permissions = SandboxPermissions::BypassSandbox;
         self.justification = Some(why.into());
         self
     }

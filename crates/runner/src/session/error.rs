@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use palisade_exec_policy::{Refusal, RulesError};
 use palisade_policy::{PolicyError, SandboxTransformError};
 
+use crate::audit::AuditError;
 use crate::config::ConfigError;
 use crate::outcome::SetupFailure;
 
@@ -49,9 +50,13 @@ pub enum Error {
     /// The environment that was asked for cannot be given.
     #[error("{0}")]
     Environment(String),
-    /// Another run on this workspace guards more than this one would.
+    /// A command could change the record of what it does, or the record cannot be trusted for another reason.
     #[error("{0}")]
-    Conflict(String),
+    Audit(#[from] AuditError),
+    /// Somebody cancelled it before it ran, while somebody else was asked about it. Whoever waits for its outcome gets
+    /// [`Cancelled`](crate::outcome::Outcome::Cancelled) instead.
+    #[error("cancelled before it ran")]
+    Cancelled,
 }
 
 // Boxed, because whoever embeds this returns it from every function that runs something.

@@ -1,6 +1,6 @@
 //! The sandboxes of a session: the one that its commands share, and those that were widened since.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use palisade_policy::{CanonicalSandboxPolicy, SandboxType};
 
@@ -38,6 +38,30 @@ impl Grounds {
             }
         }
         found
+    }
+
+    /// Where a command runs, if that can be said without waiting: nothing has to be set up, and nobody is setting
+    /// anything up.
+    pub(super) fn at_once(
+        &self,
+        placed: &Placed,
+        session_policy: &CanonicalSandboxPolicy,
+    ) -> Option<Ground> {
+        if placed.sandbox == SandboxType::None {
+            return Some(Ground::Bare);
+        }
+        if placed.policy != *session_policy {
+            return None;
+        }
+        let shared = match self.shared.try_lock() {
+            Ok(shared) => shared,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        let mine = shared.iter().find(|(policy, _)| *policy == placed.policy);
+        mine.map(|(_, session)| session)
+            .filter(|session| session.is_alive())
+            .map(|session| Ground::Shared(Arc::clone(session)))
     }
 
     /// Where a command runs: in a sandbox that the session shares if the policy is the session's own, otherwise in one

@@ -6,6 +6,7 @@
 
 mod admit;
 mod asked;
+mod bounds;
 mod child;
 mod command;
 mod error;

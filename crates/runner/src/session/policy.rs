@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use palisade_exec_policy::language::model::Floor;
 use palisade_exec_policy::{AskForApproval, SandboxablePreference};
 use palisade_policy::{
     AbsolutePath, AcceptedLosses, CanonicalSandboxPolicy, GitAccess, Grant, Guarantee, HomeRoot,
@@ -9,8 +10,9 @@ use palisade_policy::{
     WorkspaceRoot,
 };
 
+use super::bounds::below_floor;
 use super::error::Error;
-use crate::config::Configuration;
+use crate::config::{Configuration, above_floor};
 use crate::environment::{EnvironmentPolicy, NamePattern};
 use crate::host::Host;
 
@@ -36,6 +38,9 @@ pub struct Policy {
     pub(super) environment: EnvironmentPolicy,
     pub(super) may_leave: bool,
     may_lose: bool,
+    pub(super) floor: Floor,
+    /// The files that said all this.
+    pub(super) sources: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +67,8 @@ impl Policy {
             environment: EnvironmentPolicy::default(),
             may_leave: true,
             may_lose: true,
+            floor: Floor::default(),
+            sources: Vec::new(),
         }
     }
 
@@ -93,6 +100,12 @@ impl Policy {
         policy.approval = configuration.approval;
         policy.may_leave = !configuration.floor.no_unsandboxed;
         policy.may_lose = !configuration.floor.no_accepted_losses;
+        policy.floor = configuration.floor.clone();
+        policy.sources = configuration
+            .sources
+            .iter()
+            .map(|source| source.path.clone())
+            .collect();
         if let Some(keep) = &configuration.env_keep {
             // A list replaces what is inherited otherwise.
             let keep = keep.iter().filter_map(|name| NamePattern::parse(name).ok());
@@ -101,7 +114,8 @@ impl Policy {
         policy
     }
 
-    /// With the whole network.
+    /// With the whole network. A [canonical](Self::canonical) or [configured](Self::configured) policy says that itself, and
+    /// is not changed.
     pub const fn allow_network(mut self) -> Self {
         self.network = true;
         self
@@ -209,6 +223,14 @@ impl Policy {
         })
     }
 
+    /// What the administrator keeps closed is not opened here either.
+    fn above_floor(&self, grant: Option<Grant>) -> Result<(), Error> {
+        match grant.filter(|grant| !above_floor(grant, &self.floor)) {
+            Some(grant) => Err(below_floor(&grant).into()),
+            None => Ok(()),
+        }
+    }
+
     fn adjusted(
         &self,
         mut policy: CanonicalSandboxPolicy,
@@ -221,8 +243,12 @@ impl Policy {
                 why: error.to_string(),
             })
         };
+        self.above_floor(self.host_loopback.then_some(Grant::HostLoopback))?;
+        self.above_floor(self.git.map(Grant::Git))?;
         for directory in &self.writable {
-            policy = policy.with_grant(&Grant::Write(absolute(directory)?))?;
+            let grant = Grant::Write(absolute(directory)?);
+            self.above_floor(Some(grant.clone()))?;
+            policy = policy.with_grant(&grant)?;
         }
         let rules = policy
             .rules()

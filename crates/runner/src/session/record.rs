@@ -1,21 +1,20 @@
 //! What a session keeps: approvals, grants, and a record of every run.
 
-use std::ffi::OsString;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use palisade_exec_policy::approvals::Moment;
-use palisade_exec_policy::{ExecApprovalRequirement, GrantScope, Refusal, ReviewDecision};
+use palisade_exec_policy::{GrantScope, ReviewDecision};
 use palisade_policy::Grant;
 
-use super::admit::{Admitted, now};
-use super::command::Command;
+use super::admit::{Admitted, Call, now, word};
 use super::error::Error;
-use super::state::Shared;
+use super::state::{Kept, Shared};
 use crate::attempt::{Attempted, Retry};
-use crate::audit::{AnswerSource, AuditRecord, DecisionWord, Timestamp};
+use crate::audit::{AuditRecord, Timestamp};
 use crate::config::StoredGrant;
 use crate::judge::Offer;
-use crate::outcome::Finished;
+use crate::launch::Placed;
+use crate::outcome::{Finished, Outcome};
 
 /// What runs of a session are called in records.
 const TOOL: &str = "session";
@@ -49,27 +48,31 @@ impl Shared {
         if scope == GrantScope::Run {
             return;
         }
-        {
-            let mut granted = self
-                .granted
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            if !granted.contains(grant) {
-                granted.push(grant.clone());
-            }
-        }
+        let expires = expires.map(Moment::of_clock);
         let project = self.sandbox.workspace().path().clone();
-        let stored = StoredGrant::new(project, grant.clone(), now());
-        let stored = match expires {
-            Some(expires) => stored.until(Moment::of_clock(expires)),
-            None => stored,
+        let mut stored = StoredGrant::new(project, grant.clone(), now());
+        stored.expires = expires;
+        let in_file = match (scope, &self.options.state) {
+            (GrantScope::Project, Some(state)) => match state.grants().keep(&stored) {
+                Ok(_) => true,
+                Err(error) => {
+                    tracing::warn!(%error, "the grant lasts as long as this session");
+                    false
+                }
+            },
+            _ => false,
         };
-        if scope == GrantScope::Project
-            && let Some(state) = &self.options.state
-            && let Err(error) = state.grants().keep(&stored)
-        {
-            tracing::warn!(%error, "the grant lasts as long as this session");
-        }
+        let mut granted = self
+            .granted
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        // The same one given again is renewed.
+        granted.retain(|kept| kept.grant != *grant);
+        granted.push(Kept {
+            grant: grant.clone(),
+            expires,
+            stored: in_file,
+        });
     }
 
     /// Records a run and everything that led to it.
@@ -77,8 +80,8 @@ impl Shared {
         let Some(sink) = &self.options.audit else {
             return;
         };
-        let mut record = self
-            .begin(admitted)
+        let mut record = begin(&admitted.call)
+            .with_grants(&admitted.attempts.grants)
             .with_policy(attempted.placed.sandbox, &attempted.placed.policy)
             .with_finished(&attempted.value);
         let escalation = match &attempted.retry {
@@ -88,68 +91,54 @@ impl Shared {
             Retry::Unsandboxed { .. } => Some("unsandboxed"),
         };
         if let Some(escalation) = escalation {
-            record = record.with_escalation(escalation, &attempted.granted);
+            let granted = admitted.attempts.grants.iter().chain(&attempted.granted);
+            let granted: Vec<Grant> = granted.cloned().collect();
+            record = record.with_escalation(escalation, &granted);
         }
         sink.record(&record);
     }
 
     /// Records a run that was tried once.
-    pub(super) fn record_once(&self, admitted: &Admitted, finished: &Finished) {
+    pub(super) fn record_once(&self, admitted: &Admitted, placed: &Placed, finished: &Finished) {
         if let Some(sink) = &self.options.audit {
-            let record = self
-                .begin(admitted)
-                .with_policy(finished.sandbox, &admitted.attempts.policy)
+            let record = begin(&admitted.call)
+                .with_grants(&admitted.attempts.grants)
+                .with_policy(placed.sandbox, &placed.policy)
                 .with_finished(finished);
             sink.record(&record);
         }
     }
 
-    /// Records a command that was not run.
-    pub(super) fn record_refused(&self, command: &Command, call_id: &str, refused: &Error) {
-        let Some(sink) = &self.options.audit else {
-            return;
-        };
-        let argv: Vec<OsString> = [command.program.clone()]
-            .into_iter()
-            .chain(command.args.iter().cloned())
-            .collect();
-        let cwd = command.cwd.clone().unwrap_or_default();
-        let cwd = self.sandbox.workspace().path().as_path().join(cwd);
-        let record = AuditRecord::new(timestamp(), call_id, TOOL).with_command(&argv, &cwd);
-        let why = refused.to_string();
-        let said = |answer| {
-            let asked = record.clone().with_decision(DecisionWord::Ask, None);
-            asked.with_answer(answer, AnswerSource::User)
-        };
-        sink.record(&match refused {
-            Error::Refused(Refusal::Denied { .. }) => said("denied"),
-            Error::Refused(Refusal::Aborted) => said("abort"),
-            _ => record.with_decision(DecisionWord::Forbid, Some(&why)),
-        });
-    }
-
-    /// What is known about a run before it runs.
-    fn begin(&self, admitted: &Admitted) -> AuditRecord {
-        let word = match &admitted.judgement.requirement {
-            ExecApprovalRequirement::Skip { .. } => DecisionWord::Allow,
-            ExecApprovalRequirement::NeedsApproval { .. } => DecisionWord::Ask,
-            ExecApprovalRequirement::Forbidden { .. } => DecisionWord::Forbid,
-        };
-        let record = AuditRecord::new(timestamp(), &admitted.call_id, TOOL)
-            .with_command(&admitted.argv(), &admitted.spec.cwd)
-            .with_decision(word, Some(&admitted.judgement.source))
-            .with_grants(&admitted.attempts.grants);
-        match &admitted.answer {
-            Some(answer) => record.with_answer(word_of(answer), admitted.answered_by),
-            None => record,
+    /// Records a call that did not run.
+    pub(super) fn record_refused(&self, call: &Call, error: &Error) {
+        if let Some(sink) = &self.options.audit {
+            let record = begin(call);
+            sink.record(&match error {
+                Error::Cancelled => {
+                    record.with_outcome(&Outcome::Cancelled, 0, std::time::Duration::ZERO)
+                }
+                error => record.with_refusal(&error.to_string()),
+            });
         }
     }
 }
 
-fn timestamp() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
-    Timestamp::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+/// What is known about a call before it runs.
+fn begin(call: &Call) -> AuditRecord {
+    let millis = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| {
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        });
+    let mut record = AuditRecord::new(Timestamp::from_millis(millis), &call.id, TOOL)
+        .with_command(&call.argv, &call.cwd);
+    if let Some(judgement) = &call.judgement {
+        record = record.with_decision(word(&judgement.requirement), Some(&judgement.source));
+    }
+    match &call.answer {
+        Some(answer) => record.with_answer(word_of(answer), call.answered_by),
+        None => record,
+    }
 }
 
 /// An answer, in a word.

@@ -2,25 +2,35 @@
 
 use std::sync::{Arc, PoisonError};
 
-use palisade_exec_policy::{ApprovalPurpose, GrantScope, ReviewDecision};
-use palisade_policy::{CanonicalSandboxPolicy, Grant};
+use palisade_exec_policy::{ApprovalPurpose, GrantScope, Refusal, ReviewDecision};
+use palisade_policy::{CanonicalSandboxPolicy, Grant, SandboxType};
 
-use super::admit::{Admitted, admit, environment};
+use super::admit::{Admitted, admit, environment, unless_cancelled};
 use super::command::{Command, LiveOutput};
 use super::error::Error;
+use super::record::word_of;
 use super::state::Shared;
 use crate::approve::{BoxFuture, Prompt, ask};
 use crate::attempt::{self, Attempted, Attempting, Notice, Retry, RetryKind, RetryQuestion, Tried};
+use crate::audit::{AnswerSource, trace};
 use crate::launch::{self, Driver, Ground, Launch, Live, OutputMode, Placed, Stdin};
 use crate::outcome::{Finished, Outcome, SetupFailure};
 
 /// Runs a command to its end.
 pub(super) async fn to_the_end(command: Command, driver: Driver) -> Result<Finished, Error> {
-    let admitted = admit(&command).await?;
+    let admitted = match admit(&command).await {
+        Ok(admitted) => admitted,
+        Err(Error::Cancelled) => {
+            let sandbox = command.shared.sandbox.placed.sandbox;
+            return Ok(Finished::new(Outcome::Cancelled, sandbox));
+        }
+        Err(error) => return Err(error),
+    };
     let mut run = Run {
         command: &command,
         admitted: &admitted,
         driver,
+        escalating: None,
     };
     let attempted = attempt::run(&admitted.attempts, &mut run).await?;
     let shared = &command.shared;
@@ -57,9 +67,25 @@ struct Run<'a> {
     command: &'a Command,
     admitted: &'a Admitted,
     driver: Driver,
+    /// What began with a question about another attempt, and ends with that attempt.
+    escalating: Option<trace::Step>,
 }
 
 impl Run<'_> {
+    /// One attempt, from its sandbox to its end.
+    async fn once(&self, placed: &Placed) -> Finished {
+        let (shared, id) = (&self.command.shared, &self.admitted.call.id);
+        let starting = async {
+            let own = &self.admitted.session_policy;
+            let ground = ground(shared, placed, own, self.driver).await?;
+            let launch = self.launch(placed)?;
+            let host = &shared.sandbox.host;
+            launch::start(host, ground, placed.sandbox, launch, self.driver).await
+        };
+        let cancel = &self.command.cancel;
+        attempt::traced(id, placed.sandbox, cancel, self.driver, starting).await
+    }
+
     fn launch(&self, placed: &Placed) -> Result<Launch, SetupFailure> {
         let mut spec = self.admitted.spec.clone();
         spec.env = environment(self.command, placed.sandbox, &placed.policy)
@@ -106,6 +132,9 @@ pub(super) async fn ground(
     session_policy: &CanonicalSandboxPolicy,
     driver: Driver,
 ) -> Result<Ground, SetupFailure> {
+    if let Some(ground) = shared.grounds.at_once(placed, session_policy) {
+        return Ok(ground);
+    }
     let find = {
         let (shared, placed) = (Arc::clone(shared), placed.clone());
         let session_policy = session_policy.clone();
@@ -125,17 +154,13 @@ impl Attempting for Run<'_> {
 
     fn attempt<'a>(&'a mut self, placed: &'a Placed) -> BoxFuture<'a, Tried<Finished>> {
         Box::pin(async move {
-            let shared = &self.command.shared;
-            let own = &self.admitted.session_policy;
-            let ready = match ground(shared, placed, own, self.driver).await {
-                Ok(ground) => self.launch(placed).map(|launch| (ground, launch)),
-                Err(failure) => Err(failure),
-            };
-            let finished = match ready {
-                Ok((ground, launch)) => {
-                    launch::on(&shared.sandbox.host, ground, placed, launch, self.driver).await
+            let finished = match self.escalating.take() {
+                Some(step) => {
+                    let finished = step.wait(self.once(placed)).await;
+                    step.ended(&finished.outcome);
+                    finished
                 }
-                Err(failure) => Finished::new(Outcome::SetupFailed(failure), placed.sandbox),
+                None => self.once(placed).await,
             };
             match &finished.outcome {
                 Outcome::Denied { evidence, .. } => Tried::Denied {
@@ -147,35 +172,57 @@ impl Attempting for Run<'_> {
         })
     }
 
+    fn forbids(&self, grant: &Grant, widened: &CanonicalSandboxPolicy) -> Option<Refusal> {
+        let shared = &self.command.shared;
+        shared.bounds.forbid(grant).or_else(|| {
+            let within = shared.bounds.check(&shared.sandbox, widened);
+            let reason = within.err()?.to_string();
+            Some(Refusal::Forbidden { reason })
+        })
+    }
+
     fn ask<'a>(&'a mut self, question: &'a RetryQuestion) -> BoxFuture<'a, ReviewDecision> {
         Box::pin(async move {
             let shared = &self.command.shared;
+            let call = &self.admitted.call;
             let purpose = question.kind.purpose();
+            let next = match question.kind {
+                RetryKind::Narrower(_) => question.sandbox,
+                RetryKind::Unsandboxed => SandboxType::None,
+            };
+            let step = trace::escalate(&call.id, next);
             if question.kind == RetryKind::Unsandboxed
                 && shared.approved.contains(&self.admitted.key(purpose))
             {
-                return ReviewDecision::Approved;
+                let approved = ReviewDecision::Approved;
+                step.answered(word_of(&approved), AnswerSource::Config);
+                self.escalating = Some(step);
+                return approved;
             }
             let grant = match &question.kind {
                 RetryKind::Narrower(grant) => Some(grant.clone()),
                 RetryKind::Unsandboxed => None,
             };
             let reason = Notice::Failed(question.evidence.clone()).to_string();
-            let prompt = Prompt::new(
-                &self.admitted.call_id,
-                self.admitted.asked.words().iter().cloned(),
-                &self.admitted.spec.cwd,
-            )
-            .with_purpose(purpose)
-            .with_reason(question.kind.to_string())
-            .with_retry_reason(Some(&reason))
-            .with_proposed_grant(grant);
-            ask(shared.prompter.as_ref(), &prompt).await
+            let prompt = Prompt::new(&call.id, call.argv.iter().cloned(), &self.admitted.spec.cwd)
+                .with_purpose(purpose)
+                .with_reason(question.text())
+                .with_retry_reason(Some(&reason))
+                .with_proposed_grant(grant);
+            let asking = ask(shared.prompter.as_ref(), &prompt);
+            let asking = unless_cancelled(&self.command.cancel, asking);
+            // Nobody wants it again who has cancelled it.
+            let answer = step.wait(asking).await.unwrap_or(ReviewDecision::Denied);
+            step.answered(word_of(&answer), AnswerSource::User);
+            if answer.is_approval() {
+                self.escalating = Some(step);
+            }
+            answer
         })
     }
 
     fn notice<'a>(&'a mut self, notice: &'a Notice) -> BoxFuture<'a, ()> {
-        tracing::info!(call_id = %self.admitted.call_id, "{notice}");
+        tracing::info!(target: trace::TARGET, call_id = %self.admitted.call.id, "{notice}");
         Box::pin(async {})
     }
 

@@ -1,8 +1,10 @@
 //! A sandbox that was found to work on this host.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use palisade_exec_policy::language::model::Floor;
 use palisade_exec_policy::{AskForApproval, SandboxablePreference, WorkingBackend};
 use palisade_policy::{CanonicalSandboxPolicy, Enforcement, SandboxType, WorkspaceRoot};
 
@@ -29,6 +31,10 @@ pub struct Sandbox {
     pub(super) preference: SandboxablePreference,
     pub(super) environment: EnvironmentPolicy,
     pub(super) may_leave: bool,
+    /// What no grant may open.
+    pub(super) floor: Floor,
+    /// The policy files that said so.
+    pub(super) sources: Vec<PathBuf>,
     enforcement: Enforcement,
     /// The session that the probe started, for whoever needs one first.
     first: Mutex<Option<ConfinedSession>>,
@@ -72,6 +78,8 @@ impl Sandbox {
             preference: policy.preference,
             environment: policy.environment,
             may_leave: policy.may_leave,
+            floor: policy.floor,
+            sources: policy.sources,
             enforcement,
             first: Mutex::new(first),
         })

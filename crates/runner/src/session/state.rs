@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use palisade_exec_policy::approvals::Moment;
 use palisade_policy::{Enforcement, Grant};
 
 use super::admit::now;
+use super::bounds::Bounds;
 use super::command::Command;
 use super::error::Error;
 use super::ground::Grounds;
@@ -96,6 +98,16 @@ pub struct Session {
     pub(super) shared: Arc<Shared>,
 }
 
+/// A grant that holds for all commands of a session.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) grant: Grant,
+    /// From when on it no longer holds.
+    pub(super) expires: Option<Moment>,
+    /// Whether a file says so, and not only this session.
+    pub(super) stored: bool,
+}
+
 /// What the commands of a session share.
 pub(super) struct Shared {
     pub(super) sandbox: Sandbox,
@@ -105,7 +117,8 @@ pub(super) struct Shared {
     pub(super) approved: ApprovalCache,
     pub(super) grounds: Grounds,
     /// What was granted until the session ends.
-    pub(super) granted: Mutex<Vec<Grant>>,
+    pub(super) granted: Mutex<Vec<Kept>>,
+    pub(super) bounds: Bounds,
     calls: AtomicU64,
 }
 
@@ -124,17 +137,18 @@ impl Shared {
         format!("run-{}", self.calls.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// What is granted to all commands now.
     pub(super) fn granted(&self) -> Vec<Grant> {
-        self.granted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let now = now();
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.retain(|kept| kept.expires.is_none_or(|expires| now < expires));
+        granted.iter().map(|kept| kept.grant.clone()).collect()
     }
 }
 
 impl Session {
     pub(super) fn new(
-        sandbox: Sandbox,
+        mut sandbox: Sandbox,
         rules: RuleBook,
         prompter: Arc<dyn Prompter>,
         options: SessionOptions,
@@ -144,14 +158,15 @@ impl Session {
             sandbox.workspace().clone(),
             sandbox.host.facts.clone(),
         )?;
+        let bounds = Bounds::of(&sandbox, &options)?;
         let mut granted = Vec::new();
         if let Some(state) = &options.state {
-            let facts = &sandbox.host.facts;
-            state.check_out_of_reach(sandbox.policy(), sandbox.workspace(), facts)?;
+            // Whatever is granted later, too.
+            Arc::make_mut(&mut sandbox.host)
+                .guarded
+                .push(state.directory().to_owned());
             judge.set_stored(state.approvals().read()?);
-            granted = state
-                .grants()
-                .grants_for(sandbox.workspace().path(), now())?;
+            granted = stored_grants(state, &sandbox, &bounds)?;
         }
         let grounds = Grounds::new(sandbox.take_first(), options.watch_aftermath);
         Ok(Self {
@@ -163,6 +178,7 @@ impl Session {
                 approved: ApprovalCache::new(),
                 grounds,
                 granted: Mutex::new(granted),
+                bounds,
                 calls: AtomicU64::new(1),
             }),
         })
@@ -196,9 +212,51 @@ impl Session {
         self.shared.grounds.aftermath()
     }
 
-    /// What was granted to all commands since the session began.
+    /// Reads again what people agreed to keep, so that what was agreed to in other sessions holds in this one too, and what
+    /// was taken back no longer does. Nothing changes for what runs already.
+    ///
+    /// # Errors
+    /// It cannot be read, or would let commands write what decides about them; what was known before still holds.
+    pub fn reload(&self) -> Result<(), Error> {
+        let shared = &self.shared;
+        let Some(state) = &shared.options.state else {
+            return Ok(());
+        };
+        let approvals = state.approvals().read()?;
+        let stored = stored_grants(state, &shared.sandbox, &shared.bounds)?;
+        shared.judge.set_stored(approvals);
+        let mut granted = shared
+            .granted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        granted.retain(|kept| !kept.stored);
+        granted.extend(stored);
+        Ok(())
+    }
+
+    /// What is granted to all commands: what was kept for the project, and what was agreed to since.
     #[must_use]
     pub fn granted(&self) -> Vec<Grant> {
         self.shared.granted()
     }
+}
+
+/// What is kept for the project and holds now. What goes below the floor is left out; what would open the files that decide
+/// is an error, because somebody has to take it back.
+fn stored_grants(state: &State, sandbox: &Sandbox, bounds: &Bounds) -> Result<Vec<Kept>, Error> {
+    let (now, project) = (now(), sandbox.workspace().path());
+    let stored = state.grants().read()?.into_iter();
+    let here = stored.filter(|one| one.project == *project && one.holds_at(now));
+    let mut policy = sandbox.policy().clone();
+    let mut kept = Vec::new();
+    for one in here.filter(|one| bounds.forbid(&one.grant).is_none()) {
+        policy = policy.with_grant(&one.grant)?;
+        kept.push(Kept {
+            grant: one.grant,
+            expires: one.expires,
+            stored: true,
+        });
+    }
+    bounds.check(sandbox, &policy)?;
+    Ok(kept)
 }

@@ -111,9 +111,10 @@ impl Listener<'_> {
         Poll::Pending
     }
 
-    /// Whether nobody else holds the wish, so that it can never be made.
+    /// Whether nobody made the wish and nobody else holds it, so that it can never be made.
     pub(crate) fn is_alone(&self) -> bool {
-        Arc::strong_count(self.wish) == 1
+        // In this order: whoever makes it holds it until then.
+        Arc::strong_count(self.wish) == 1 && !self.wish.made.load(Ordering::SeqCst)
     }
 }
 
@@ -151,6 +152,17 @@ mod tests {
             }
         });
         assert!(cancel.is_cancelled());
+        block_on(cancel.cancelled());
+    }
+
+    #[test]
+    fn a_wish_outlives_whoever_made_it() {
+        let cancel = Cancellation::new();
+        let theirs = cancel.clone();
+        assert!(!cancel.listen().is_alone());
+        theirs.cancel();
+        drop(theirs);
+        assert!(!cancel.listen().is_alone());
         block_on(cancel.cancelled());
     }
 

@@ -26,13 +26,17 @@ fn a_claim_about_a_secret_is_asked_about_loudly() {
         &stage,
         &format!("cat: {}: Permission denied\n", secret.display()),
     );
+    assert!(!prompts.is_empty());
     for prompt in &prompts {
         let said = prompt.reasons.join(" ");
         if let Some(grant) = &prompt.proposed_grant {
-            assert!(said.contains("guard"), "{grant}: {said}");
+            assert!(
+                said.contains("WARNING: this lifts a guard"),
+                "{grant}: {said}"
+            );
         }
         let why = prompt.retry_reason.clone().unwrap_or_default();
-        assert!(why.contains("named by the command"), "{why}");
+        assert!(why.contains("named by the command itself"), "{why}");
     }
 }
 
@@ -59,17 +63,12 @@ fn what_decides_about_commands_is_never_offered() {
 }
 
 #[test]
-fn a_claim_cannot_draw_on_the_prompt() {
+fn a_claim_that_would_draw_on_the_prompt_is_none() {
     let stage = Stage::new();
     let path = stage.path("outside/a\u{1b}[2K\u{202e}b");
     let claim = format!(
         "touch: cannot touch '{}': Read-only file system\n",
         path.display()
     );
-    for prompt in asked_after(&stage, &claim) {
-        let texts = prompt.reasons.iter().chain(&prompt.retry_reason);
-        for text in texts {
-            assert!(!text.contains(['\u{1b}', '\u{202e}', '\n']), "{text:?}");
-        }
-    }
+    assert_eq!(asked_after(&stage, &claim), []);
 }

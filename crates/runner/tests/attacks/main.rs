@@ -8,6 +8,7 @@
     reason = "a test ends where its assumption fails"
 )]
 
+mod executing;
 mod forged;
 mod reach;
 mod reused;

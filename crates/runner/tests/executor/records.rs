@@ -97,7 +97,9 @@ async fn every_call_leaves_one_record_that_tells_what_became_of_it() {
     assert_eq!(denied.decision, Some(DecisionWord::Ask));
     assert_eq!(denied.answer.as_deref(), Some("denied"));
     assert_eq!(denied.answer_source, Some(AnswerSource::User));
-    assert_eq!(denied.outcome, None, "it never ran");
+    assert_eq!(denied.outcome.as_deref(), Some("refused"));
+    assert_eq!(denied.exit_code, None, "it never ran");
     assert_eq!(forbidden.decision, Some(DecisionWord::Forbid));
+    assert_eq!(forbidden.outcome.as_deref(), Some("refused"));
     assert_eq!(forbidden.argv, ["rm", "-rf", "x"]);
 }

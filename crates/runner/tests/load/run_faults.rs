@@ -17,7 +17,8 @@ fn times_out(script: &str) -> Vec<Finished> {
     for ground in 0..2 {
         let stage = Stage::new();
         let session = stage.session(stage.grounds()[ground].clone());
-        for run in both(|| session.script(script).timeout(SOON)) {
+        let program = stage.program("fault", script);
+        for run in both(|| session.command(&program).timeout(SOON)) {
             assert_eq!(
                 run.outcome,
                 Outcome::TimedOut { after: SOON },

@@ -10,28 +10,44 @@ use crate::alone::alone;
 use crate::counts::{Counts, descendants_of};
 use crate::support::{LONG, Stage, running_in, runtime, wait_for, wait_until};
 
-/// The processes that belong to sessions of this process, nearest first. Only for a process that has no other children.
-fn session_processes() -> Vec<Pid> {
-    descendants_of(std::process::id())
-        .into_iter()
-        .filter(|(_, about)| about.contains("palisade-"))
-        .filter_map(|(pid, _)| Pid::from_raw(i32::try_from(pid).ok()?))
-        .collect()
+/// Whose death is the session's.
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    /// The process that we started.
+    Helper,
+    /// The first process of the session, which starts its commands.
+    Init,
 }
 
-/// Kills one of the session's processes when the command has begun; which, counted from the one that we started.
-fn kill_when_begun(stage: &Stage, which: usize) -> std::thread::JoinHandle<bool> {
-    let begun = stage.path("workspace/begun");
-    std::thread::spawn(move || {
-        wait_for(&begun);
-        match session_processes().get(which) {
-            Some(pid) => {
-                kill_process(*pid, Signal::KILL).unwrap();
-                true
-            }
-            None => false,
+/// Kills a process of the only session of this process.
+fn kill(victim: Victim) {
+    let us = std::process::id();
+    let is_it = |pid: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        let last = |name: &str| field(name)?.split_whitespace().last();
+        match victim {
+            Victim::Helper => last("PPid:") == Some(&us.to_string()),
+            Victim::Init => last("NSpid:") == Some("1"),
         }
-    })
+    };
+    let family = descendants_of(us);
+    let found = family.iter().find(|(pid, _)| is_it(*pid));
+    let Some((pid, _)) = found else {
+        panic!("no {victim:?} in {family:?}");
+    };
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
+}
+
+/// Waits until nobody of a session lives: only zombies are left, which the next command reaps.
+fn wait_for_the_end() {
+    wait_until("the session ends", || {
+        let family = descendants_of(std::process::id());
+        family
+            .iter()
+            .all(|(_, about)| about.ends_with('Z'))
+            .then_some(())
+    });
 }
 
 fn lost(run: &Finished) {
@@ -49,15 +65,16 @@ fn helper_dies(run: impl Fn(Command) -> Finished) {
     let before = Counts::now(stage.root());
     {
         let session: Session = stage.session(stage.confined());
-        for which in 0..3 {
+        for victim in [Victim::Helper, Victim::Init, Victim::Helper] {
             let _ = std::fs::remove_file(stage.path("workspace/begun"));
             let script = "echo said; (setsid sleep 1000 &); : > begun; sleep 1000";
-            let killer = kill_when_begun(&stage, which);
+            let begun = stage.path("workspace/begun");
+            let killer = std::thread::spawn(move || {
+                wait_for(&begun);
+                kill(victim);
+            });
             let finished = run(session.script(script).timeout(LONG));
-            assert!(killer.join().unwrap() || which > 0, "nobody was killed");
-            if matches!(finished.outcome, Outcome::TimedOut { .. }) {
-                panic!("it outlived its session");
-            }
+            killer.join().unwrap();
             lost(&finished);
             wait_until("everything of the session ends", || {
                 running_in(&stage.workspace()).is_empty().then_some(())
@@ -102,15 +119,15 @@ fn a_helper_that_dies_between_two_commands_is_replaced() {
             let before = Counts::now(stage.root());
             {
                 let session = stage.session(stage.confined());
-                for _ in 0..3 {
+                for victim in [Victim::Helper, Victim::Init, Victim::Helper] {
                     let run = session
                         .command("echo")
                         .arg("fine")
                         .output_blocking()
                         .unwrap();
                     assert_eq!(run.output.stdout.text(), "fine\n");
-                    let helper = session_processes();
-                    kill_process(*helper.first().unwrap(), Signal::KILL).unwrap();
+                    kill(victim);
+                    wait_for_the_end();
                 }
             }
             before.hold_again(stage.root());

@@ -110,6 +110,8 @@ pub(crate) fn host(home: &Path) -> Host {
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        // Threads for what blocks are counted, too, and are gone soon.
+        .thread_keep_alive(Duration::from_millis(50))
         .enable_all()
         .build()
         .unwrap()

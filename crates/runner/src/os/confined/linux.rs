@@ -1,8 +1,12 @@
 //! Sessions of the Linux sandbox.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::sync::{Mutex, PoisonError, Weak};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
@@ -13,6 +17,7 @@ use palisade_linux_landlock::{
 use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy, WorkspaceRoot};
 
 use super::notes;
+use crate::config::Own;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -27,12 +32,16 @@ use crate::workspace::Claim;
 pub(crate) struct ConfinedSession {
     session: Session,
     policy: ResolvedPolicy,
+    own: Own,
     enforcement: Enforcement,
     /// One import at a time: each begins where the last one ended.
     history: Mutex<Option<GitHistory>>,
+    has_history: bool,
     before: Mutex<Option<Before>>,
     /// The claim on the workspace, while commands run.
     claim: Mutex<Weak<Claim>>,
+    /// Set by the first command that finds it so: those who take a session down are not done at once.
+    lost: Arc<AtomicBool>,
 }
 
 impl ConfinedSession {
@@ -55,6 +64,10 @@ impl ConfinedSession {
         }
         let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
             .with_home_root(placed.home_root);
+        let own = Own::of(host);
+        let resolved = placed.policy.resolve(&context);
+        own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
+        helper_is_same(program)?;
         let started = start(&placed.policy, &context, &placed.accepted, &helper)
             .map_err(|error| start_failure(&error))?;
         let Started {
@@ -67,10 +80,13 @@ impl ConfinedSession {
         Ok(Self {
             session,
             policy,
+            own,
             enforcement,
+            has_history: history.is_some(),
             history: Mutex::new(history),
             before: Mutex::new(None),
             claim: Mutex::new(Weak::new()),
+            lost: Arc::default(),
         })
     }
 
@@ -94,20 +110,26 @@ impl ConfinedSession {
         } = stdio;
         let stdio = palisade_linux_landlock::Stdio::new(stdin, stdout, stderr);
         let names = Names::of(order);
-        let child = self
-            .session
-            .spawn(&command, &stdio)
-            .map_err(|error| names.failure(&error))?;
+        let child = self.session.spawn(&command, &stdio).map_err(|error| {
+            note_loss(&self.lost, &error);
+            names.failure(&error)
+        })?;
         Ok(Process::Confined(ConfinedProcess {
             child,
             names,
             ended: None,
+            lost: Arc::clone(&self.lost),
         }))
     }
 
     /// What is enforced, in absolute paths.
     pub(crate) const fn policy(&self) -> &ResolvedPolicy {
         &self.policy
+    }
+
+    /// What of the host no command may write.
+    pub(crate) const fn own(&self) -> &Own {
+        &self.own
     }
 
     /// What holds.
@@ -122,7 +144,12 @@ impl ConfinedSession {
 
     /// Whether commands can still be started in it.
     pub(crate) fn is_alive(&self) -> bool {
-        self.session.is_alive()
+        !self.lost.load(Ordering::Relaxed) && self.session.is_alive()
+    }
+
+    /// Whether there is anything for [`import_git`](Self::import_git) to bring back, ever.
+    pub(crate) const fn has_history(&self) -> bool {
+        self.has_history
     }
 
     /// Brings back what git did so far, and tells what came and what did not. Call it when a command has ended, and
@@ -161,6 +188,42 @@ impl ConfinedSession {
     /// Ends everything in the session, and waits until nothing of it is left.
     pub(crate) fn end(self) {
         self.session.end();
+    }
+}
+
+/// Makes sure that a helper is the file that this program used first. It is started without a sandbox: one that a command
+/// put in its place would run as that command likes.
+fn helper_is_same(program: &Path) -> Result<(), SetupFailure> {
+    type Identity = (u64, u64, i64, i64, u64, Option<(i64, i64)>);
+    static KNOWN: Mutex<BTreeMap<PathBuf, Identity>> = Mutex::new(BTreeMap::new());
+    let Ok(found) = fs::metadata(program) else {
+        // Whoever starts it says what is missing.
+        return Ok(());
+    };
+    // The time of the last change of any kind tells most, but each new name for a file is a change: where it has several,
+    // others make and remove them.
+    let changed = (found.ctime(), found.ctime_nsec());
+    let now = (
+        found.dev(),
+        found.ino(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.len(),
+        (found.nlink() == 1).then_some(changed),
+    );
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = *known.entry(program.to_owned()).or_insert(now);
+    match first == now {
+        true => Ok(()),
+        false => Err(SetupFailure::new(
+            "checking the sandbox helper",
+            None,
+            format!(
+                "the sandbox helper {} is not the file that this program used before; if you replaced it, start this \
+                 program again",
+                program.display()
+            ),
+        )),
     }
 }
 
@@ -207,6 +270,12 @@ fn launch_failure(error: &LaunchError, about: &str) -> SetupFailure {
         .unwrap_or_default();
     let message = format!("{error}{about}{explained}");
     SetupFailure::new(step, errno, message)
+}
+
+fn note_loss(lost: &AtomicBool, error: &LaunchError) {
+    if matches!(error, LaunchError::SessionLost) {
+        lost.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What failures are told with.
@@ -267,6 +336,8 @@ pub(crate) struct ConfinedProcess {
     child: Child,
     names: Names,
     ended: Option<Result<Ended, NoEnd>>,
+    /// Of its session.
+    lost: Arc<AtomicBool>,
 }
 
 impl ConfinedProcess {
@@ -287,7 +358,10 @@ impl ConfinedProcess {
                         },
                     })
                 }),
-                Err(error) => Some(Err(self.names.no_end(&error))),
+                Err(error) => {
+                    note_loss(&self.lost, &error);
+                    Some(Err(self.names.no_end(&error)))
+                }
             };
         }
         self.ended.clone().transpose()

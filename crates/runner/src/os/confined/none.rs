@@ -5,6 +5,7 @@ use std::sync::{Mutex, Weak};
 
 use palisade_policy::{Enforcement, ResolvedPolicy};
 
+use crate::config::Own;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -35,6 +36,10 @@ impl ConfinedSession {
         match self.0 {}
     }
 
+    pub(crate) fn own(&self) -> &Own {
+        match self.0 {}
+    }
+
     pub(crate) fn enforcement(&self) -> &Enforcement {
         match self.0 {}
     }
@@ -44,6 +49,10 @@ impl ConfinedSession {
     }
 
     pub(crate) fn is_alive(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn has_history(&self) -> bool {
         match self.0 {}
     }
 

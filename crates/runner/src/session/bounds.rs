@@ -1,0 +1,109 @@
+//! What no grant may open: the files that decide about commands, and what the floor of the system keeps closed.
+
+use std::path::{Path, PathBuf};
+
+use palisade_exec_policy::Refusal;
+use palisade_exec_policy::language::model::Floor;
+use palisade_policy::{CanonicalSandboxPolicy, Grant, HomeRoot, PolicyContext};
+
+use super::error::Error;
+use super::sandbox::Sandbox;
+use super::state::SessionOptions;
+use crate::audit::check_unwritable;
+use crate::config::{ConfigPaths, Own, State, above_floor, out_of_reach};
+use crate::host::Host;
+
+/// What every policy of a session is held against: the one that it begins with, and each that is wider.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    floor: Floor,
+    state: Option<State>,
+    audit: Option<PathBuf>,
+    /// Files that the session's own policy keeps out of reach, so that no grant may bring them within it: claims, the
+    /// helper, policy files.
+    others: Vec<PathBuf>,
+}
+
+impl Bounds {
+    /// The bounds of a session, whose own policy is inside them.
+    ///
+    /// # Errors
+    /// It is not: a command could write what decides about it, or the record of what it did.
+    pub(super) fn of(sandbox: &Sandbox, options: &SessionOptions) -> Result<Self, Error> {
+        let audit = options.audit.as_ref().and_then(|sink| sink.path());
+        let mut bounds = Self {
+            floor: sandbox.floor.clone(),
+            state: options.state.clone(),
+            audit: audit.map(Path::to_owned),
+            others: Vec::new(),
+        };
+        bounds.check(sandbox, sandbox.policy())?;
+        let (root, facts) = (sandbox.workspace(), &sandbox.host.facts);
+        bounds.others = deciding(&sandbox.host)
+            .into_iter()
+            .chain(sandbox.sources.iter().cloned())
+            .filter(|file| out_of_reach(sandbox.policy(), root, facts, [file.clone()]).is_ok())
+            .collect();
+        Ok(bounds)
+    }
+
+    /// Makes sure that no command under this policy can write what decides about it, or the record of what it did.
+    ///
+    /// # Errors
+    /// Names the file that one could.
+    pub(super) fn check(
+        &self,
+        sandbox: &Sandbox,
+        policy: &CanonicalSandboxPolicy,
+    ) -> Result<(), Error> {
+        if !policy.uses_runtime_sandbox() {
+            return Ok(());
+        }
+        let (root, facts) = (sandbox.workspace(), &sandbox.host.facts);
+        if let Some(state) = &self.state {
+            state.check_out_of_reach(policy, root, facts)?;
+        }
+        out_of_reach(policy, root, facts, self.others.iter().cloned())?;
+        let context =
+            PolicyContext::new(facts.clone(), root.clone()).with_home_root(HomeRoot::Allow);
+        let resolved = policy.resolve(&context)?;
+        Own::of(&sandbox.host).check(&resolved)?;
+        if let Some(audit) = &self.audit {
+            check_unwritable(audit, &resolved)?;
+        }
+        Ok(())
+    }
+
+    /// Why nobody may give this grant, if so.
+    pub(super) fn forbid(&self, grant: &Grant) -> Option<Refusal> {
+        (!above_floor(grant, &self.floor)).then(|| below_floor(grant))
+    }
+
+    /// Whether rules with this floor were cut to it when they were loaded.
+    pub(super) fn is_floor(&self, floor: &Floor) -> bool {
+        self.floor == *floor
+    }
+}
+
+/// The refusal of what the administrator keeps closed for everybody.
+pub(super) fn below_floor(grant: &Grant) -> Refusal {
+    Refusal::Forbidden {
+        reason: format!(
+            "the floor of this system's policy rules out a grant to {grant}; only its administrator can change that"
+        ),
+    }
+}
+
+/// The files of this host that decide about commands, besides what people keep.
+fn deciding(host: &Host) -> Vec<PathBuf> {
+    let claims = host.runtime_dir.as_ref().map(|below| below.join("claims"));
+    let claims = claims
+        .iter()
+        .flat_map(|claims| [claims.join("lock"), claims.join("new")]);
+    let paths = ConfigPaths::of(host);
+    claims
+        .chain(host.helper.clone())
+        .chain(paths.system)
+        .chain(paths.user)
+        .collect()
+}

@@ -1,0 +1,23 @@
+//! Sessions against the sentences of the design: what is recorded and traced, what no grant may open, what approvals cover,
+//! how time and limits add up, who waits for whom.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test ends where its assumption fails"
+)]
+
+mod approvals;
+mod bounds;
+mod cancelling;
+mod claims;
+mod floor;
+mod git;
+mod kept;
+mod limits;
+mod places;
+mod records;
+mod support;
+mod traces;
+mod weaker_tier;
