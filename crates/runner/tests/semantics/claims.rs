@@ -93,7 +93,7 @@ const ROOT: &str = "PALISADE_TEST_CLAIMS_STAGE";
 
 /// The other process of the next test: runs a command that lasts until it is told to end.
 #[test]
-#[ignore = "it is the other process of a test"]
+#[ignore = "a part of other tests"]
 fn another_process() {
     let Some(root) = std::env::var_os(ROOT) else {
         return;
