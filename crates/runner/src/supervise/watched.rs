@@ -38,6 +38,10 @@ pub(crate) enum How {
     /// By this signal.
     Signal(i32),
     /// Because it was over this limit.
+    #[cfg_attr(
+        not(any(test, all(target_os = "linux", feature = "linux-landlock"))),
+        expect(dead_code, reason = "only a sandbox has limits")
+    )]
     Limit(LimitKind),
 }
 

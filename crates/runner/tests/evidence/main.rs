@@ -1,5 +1,5 @@
 //! What is concluded from what failed commands wrote.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "linux-landlock"))]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
 //! The handler layer against real sandboxes and people who follow a script.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "linux-landlock"))]
 #![expect(
     clippy::unwrap_used,
     clippy::print_stderr,
