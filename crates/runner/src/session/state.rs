@@ -148,7 +148,8 @@ impl Shared {
         let context =
             PolicyContext::new(self.sandbox.host.facts.clone(), placed.policy_cwd.clone())
                 .with_home_root(placed.home_root);
-        Own::of(&self.sandbox.host).check(&policy.clone().resolve(&context)?)?;
+        let own = Own::of(&self.sandbox.host);
+        own.check(&own.guarded(&policy).resolve(&context)?)?;
         Ok(policy)
     }
 }
@@ -169,6 +170,10 @@ impl Session {
         if let Some(state) = &options.state {
             let facts = sandbox.host.facts.clone();
             state.check_out_of_reach(sandbox.policy(), sandbox.workspace(), &facts)?;
+            if sandbox.host.state_dir.as_deref() != Some(state.directory()) {
+                // It was set up before anybody knew of this directory.
+                drop(sandbox.take_first());
+            }
             // Whatever is granted later, too.
             Arc::make_mut(&mut sandbox.host)
                 .guarded
