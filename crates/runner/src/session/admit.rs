@@ -99,11 +99,13 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
         env: &command.env,
         permissions: &spec.sandbox_permissions,
     };
-    let judgement = shared.judge.judge(&case, &standing, now())?;
     let mut policy = shared.sandbox.placed.policy.clone();
     for grant in shared.granted() {
         policy = policy.with_grant(&grant)?;
     }
+    let judgement = shared
+        .judge
+        .judge_under(&case, &standing, Some(&policy), now())?;
     let session_policy = policy.clone();
     let key = |purpose| asked.key(purpose, &policy);
     let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, key).await?;
