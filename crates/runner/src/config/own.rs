@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use palisade_policy::{AbsolutePath, Access, Grant, PathCase, Place, ResolvedPolicy};
+use palisade_policy::{
+    AbsolutePath, Access, CanonicalSandboxPolicy, Grant, PathCase, PathSpec, Place, ResolvedPolicy,
+};
 
 use super::reach::{by_name, real};
 use crate::host::Host;
@@ -29,6 +31,8 @@ const WITHIN: [&str; 9] = [
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Own {
     directories: Vec<PathBuf>,
+    /// Those of them that hold locks.
+    locks: Vec<PathBuf>,
     helper: Option<PathBuf>,
     home: Option<AbsolutePath>,
 }
@@ -44,9 +48,40 @@ impl Own {
                 .chain(&host.guarded)
                 .cloned()
                 .collect(),
+            locks: [&host.state_dir, &host.runtime_dir]
+                .into_iter()
+                .flatten()
+                .chain(&host.guarded)
+                .cloned()
+                .collect(),
             helper: host.helper.clone(),
             home: host.facts.home.clone(),
         }
+    }
+
+    /// The policy with all of it guarded, also where a writable root holds it.
+    ///
+    /// What holds locks is hidden: whoever can open a file for reading can lock it for as long as they like, and all
+    /// others wait.
+    pub(crate) fn guarded(&self, policy: &CanonicalSandboxPolicy) -> CanonicalSandboxPolicy {
+        let Some((rules, _)) = policy.rules() else {
+            return policy.clone();
+        };
+        let mut rules = rules.clone();
+        for directory in &self.directories {
+            let Ok(own) = AbsolutePath::new(real(directory)) else {
+                continue;
+            };
+            let list = match self.locks.contains(directory) && own.as_path().exists() {
+                true => &mut rules.deny_read,
+                false => &mut rules.read_only,
+            };
+            let spec = PathSpec::from(own);
+            if !list.contains(&spec) {
+                list.push(spec);
+            }
+        }
+        policy.clone().with_paths(rules)
     }
 
     /// Refuses a policy that lets commands write any of it: they would approve themselves, or run whatever they like

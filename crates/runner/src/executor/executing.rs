@@ -247,8 +247,14 @@ impl Executor {
             backend: self.foundation.backend,
         };
         let judge = &self.foundation.judge;
-        let usual = draft.config.sandbox_policy.resource_limits();
-        let judged = judge_all(judge, &forms, &case, &standing, &usual, now())?;
+        let judged = judge_all(
+            judge,
+            &forms,
+            &case,
+            &standing,
+            &draft.config.sandbox_policy,
+            now(),
+        )?;
         let subject = Subject::Shell {
             risk: judged.risk,
             escalation_requested: params.with_escalated_permissions,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use palisade_exec_policy::approvals::Moment;
 use palisade_exec_policy::{ExecApprovalRequirement, Risk, RuleDecision, RulesError};
-use palisade_policy::{Grant, ResourceLimits, SandboxPermissions};
+use palisade_policy::{CanonicalSandboxPolicy, Grant, ResourceLimits, SandboxPermissions};
 
 use super::error::ExecError;
 use crate::judge::{Case, Judge, Judgement, Offer, Standing, lower};
@@ -42,15 +42,15 @@ pub(super) fn judge_all(
     forms: &[&[OsString]],
     case: &Case<'_>,
     standing: &Standing,
-    usual: &ResourceLimits,
+    policy: &CanonicalSandboxPolicy,
     now: Moment,
 ) -> Result<Judged, ExecError> {
     let mut strictest: Option<Judged> = None;
     for argv in forms {
         let judgement = judge
-            .judge(&Case { argv, ..*case }, standing, now)
+            .judge_under(&Case { argv, ..*case }, standing, Some(policy), now)
             .map_err(|error| unusable(&error))?;
-        let one = Judged::of(judgement, usual)?;
+        let one = Judged::of(judgement, &policy.resource_limits())?;
         strictest = Some(match strictest {
             None => one,
             Some(before) => before.and(one),

@@ -15,8 +15,8 @@ use palisade_exec_policy::{
     WorkingBackend, decide,
 };
 use palisade_policy::{
-    AbsolutePath, Grant, HostFacts, PathRules, ResourceLimits, SandboxPermissions, SandboxPolicy,
-    WorkspaceRoot,
+    AbsolutePath, CanonicalSandboxPolicy, Grant, HostFacts, PathRules, ResourceLimits,
+    SandboxPermissions, SandboxPolicy, WorkspaceRoot,
 };
 use palisade_shell_analysis::{Analysis, Limits, analyze_argv};
 
@@ -234,11 +234,29 @@ impl Judge {
         standing: &Standing,
         now: Moment,
     ) -> Result<Judgement, RulesError> {
+        self.judge_under(case, standing, None, now)
+    }
+
+    /// The same, where commands run under this policy: a rule about a name is not about a file that they can write.
+    ///
+    /// # Errors
+    /// As [`judge`](Self::judge).
+    pub fn judge_under(
+        &self,
+        case: &Case<'_>,
+        standing: &Standing,
+        policy: Option<&CanonicalSandboxPolicy>,
+        now: Moment,
+    ) -> Result<Judgement, RulesError> {
         let (rules, kept) = self.current(now)?;
+        let writable = policy.map(|policy| self.writable(policy));
+        let writable = writable.unwrap_or_default();
         let place = self.place.clone().starting_in(case.cwd);
-        let programs = case
-            .search_path
-            .map(|path| PathPrograms::new(Some(path)).with_writable([self.project.path()]));
+        let place = place.with_writable(&writable);
+        let programs = case.search_path.map(|path| {
+            PathPrograms::new(Some(path))
+                .with_writable(writable.iter().chain([self.project.path()]))
+        });
         let project = self.project.path();
         let answers = KeptAt([kept.stored.at(project, now), kept.since.at(project, now)]);
         let mut facts = CommandFacts::new(&place).with_approvals(&answers);
@@ -252,6 +270,16 @@ impl Judge {
         let evaluation = rules.evaluate(&analysis, &facts);
         self.put(case, standing, rules.policy(), &analysis, &evaluation)
             .map_err(RulesError::Load)
+    }
+
+    /// What commands can write under a policy, its grants included.
+    fn writable(&self, policy: &CanonicalSandboxPolicy) -> Vec<AbsolutePath> {
+        let mut writable = policy.writable_roots(&self.project, &self.facts);
+        if let Some((paths, _)) = policy.rules() {
+            let reopened = paths.reopened.iter().filter(|open| open.write);
+            writable.extend(reopened.map(|open| open.path.clone()));
+        }
+        writable
     }
 
     /// The rules and approvals that hold now: an approval that has expired takes its rule with it.

@@ -248,7 +248,12 @@ fn judge(
         env: &command.env,
         permissions: &spec.sandbox_permissions,
     };
-    let judgement = command.shared.judge.judge(&case, standing, now())?;
+    let mut policy = command.shared.sandbox.placed.policy.clone();
+    for grant in command.shared.granted() {
+        policy = policy.with_grant(&grant)?;
+    }
+    let judge = &command.shared.judge;
+    let judgement = judge.judge_under(&case, standing, Some(&policy), now())?;
     Ok((spec, asked, judgement))
 }
 

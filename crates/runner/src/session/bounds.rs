@@ -66,8 +66,9 @@ impl Bounds {
         out_of_reach(policy, root, facts, self.others.iter().cloned())?;
         let context =
             PolicyContext::new(facts.clone(), root.clone()).with_home_root(HomeRoot::Allow);
-        let resolved = policy.resolve(&context)?;
-        Own::of(&sandbox.host).check(&resolved)?;
+        let own = Own::of(&sandbox.host);
+        let resolved = own.guarded(policy).resolve(&context)?;
+        own.check(&resolved)?;
         if let Some(audit) = &self.audit {
             check_unwritable(audit, &resolved)?;
         }

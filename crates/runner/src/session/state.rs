@@ -161,6 +161,10 @@ impl Session {
         let bounds = Bounds::of(&sandbox, &options)?;
         let mut granted = Vec::new();
         if let Some(state) = &options.state {
+            if sandbox.host.state_dir.as_deref() != Some(state.directory()) {
+                // It was set up before anybody knew of this directory.
+                drop(sandbox.take_first());
+            }
             // Whatever is granted later, too.
             Arc::make_mut(&mut sandbox.host)
                 .guarded

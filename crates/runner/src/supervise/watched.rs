@@ -48,7 +48,7 @@ pub(crate) enum How {
     Signal(i32),
     /// Because it was over this limit.
     #[cfg_attr(
-        not(all(target_os = "linux", feature = "linux-landlock")),
+        not(any(test, all(target_os = "linux", feature = "linux-landlock"))),
         expect(dead_code, reason = "only a sandbox knows limits")
     )]
     Limit(LimitKind),

@@ -81,12 +81,84 @@ fn a_grant_does_not_open_the_helper() {
             person.answering(),
         )
         .unwrap();
-    let _asked = session.script("rm -rf nothing").output_blocking();
-    let _run = session
-        .script(format!("rm {0}; echo theirs > {0}", own.display()))
-        .output_blocking();
+    let asked = session.script("rm -rf nothing").output_blocking();
+    assert!(asked.is_err(), "{asked:?}");
+    let text = format!("mv {0} {0}.away; echo theirs > {0}", own.display());
+    let program = stage.script("workspace/program", &text);
+    let run = session.command(program).output_blocking();
+    assert!(own.exists(), "{run:?}");
     assert_eq!(
         fs::read(&own).unwrap().len(),
         fs::read(crate::support::helper()).unwrap().len()
     );
+}
+
+/// Whoever can open a file for reading can lock it: a command that stays in the background would keep everybody from ever
+/// claiming a workspace again.
+#[test]
+fn a_command_cannot_hold_the_locks_of_the_runner() {
+    let stage = Stage::new();
+    let options = || {
+        let state = State::new(stage.path("home/.local/state/palisade"));
+        SessionOptions::default().with_state(state)
+    };
+    let nobody = |_: &palisade_runner::approve::Prompt| ReviewDecision::Denied;
+    let session = stage.session_under("", stage.policy(), nobody, options());
+    let claims = stage.path("home/.local/state/palisade/run/claims");
+    assert!(
+        session
+            .command("true")
+            .output_blocking()
+            .unwrap()
+            .outcome
+            .success()
+    );
+    assert!(claims.join("lock").exists(), "there is a lock to hold");
+    let held = session
+        .script(format!(
+            "exec 9< {}/lock && flock -n 9 && echo held && (setsid sleep 300 </dev/null >/dev/null 2>&1 &)",
+            claims.display()
+        ))
+        .output_blocking()
+        .unwrap();
+    assert_eq!(held.output.stdout.text(), "", "{:?}", held.outcome);
+    assert!(
+        session
+            .command("true")
+            .output_blocking()
+            .unwrap()
+            .outcome
+            .success()
+    );
+}
+
+#[test]
+fn a_workspace_that_is_the_home_leaves_what_decides_alone() {
+    let stage = Stage::new();
+    let file = stage.path("home/.local/state/palisade/approvals.toml");
+    let policy = palisade_runner::session::Policy::workspace(stage.path("home"))
+        .approval(palisade_exec_policy::AskForApproval::OnRequest)
+        .allow_home_root();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let session = stage.session(policy, |_| ReviewDecision::Denied);
+    for file in [file, stage.path("home/.config/palisade/policy.toml")] {
+        let text = format!(
+            "mkdir -p {0}; echo theirs > {1}",
+            file.parent().unwrap().display(),
+            file.display()
+        );
+        let program = stage.script("home/program", &text);
+        let run = session.command(program).output_blocking().unwrap();
+        assert!(
+            !run.outcome.success() && !file.exists(),
+            "{:?}",
+            run.outcome
+        );
+    }
+    let run = session
+        .command("touch")
+        .arg("mine")
+        .output_blocking()
+        .unwrap();
+    assert!(run.outcome.success(), "{:?}", run.outcome);
 }

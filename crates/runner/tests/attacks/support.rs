@@ -27,16 +27,35 @@ pub(crate) struct Stage {
 impl Stage {
     /// Outside `/tmp`, which is private in a sandbox.
     pub(crate) fn new() -> Self {
+        Self::below("/var/tmp").unwrap()
+    }
+
+    /// Where not everybody can write; `None`, said why, where this user cannot either.
+    #[expect(
+        clippy::print_stderr,
+        reason = "whoever reads a test's output wants to know"
+    )]
+    pub(crate) fn elsewhere() -> Option<Self> {
+        let stage = ["/srv", "/opt", "/var/lib"]
+            .into_iter()
+            .find_map(Self::below);
+        if stage.is_none() {
+            eprintln!("skipped: this user can make directories only where everybody can");
+        }
+        stage
+    }
+
+    fn below(directory: &str) -> Option<Self> {
         let directory = tempfile::Builder::new()
             .prefix("palisade-attacks-")
-            .tempdir_in("/var/tmp")
-            .unwrap();
+            .tempdir_in(directory)
+            .ok()?;
         let stage = Self { directory };
         for below in ["workspace", "home/.ssh", "outside", "bin"] {
             std::fs::create_dir_all(stage.path(below)).unwrap();
         }
         std::fs::write(stage.path("home/.ssh/id_ed25519"), "a secret\n").unwrap();
-        stage
+        Some(stage)
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {

@@ -55,8 +55,8 @@ fn a_prefix_that_was_kept_in_one_session_holds_in_the_other_once_it_looks_again(
     let second = session(&stage, AskForApproval::UnlessTrusted, &asked);
     let run = |session: &Session| {
         session
-            .command("gzip")
-            .args(["-kf", "notes.txt"])
+            .command("shuf")
+            .args(["notes.txt"])
             .output_blocking()
     };
     assert!(run(&first).unwrap().outcome.success());

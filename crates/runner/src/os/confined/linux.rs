@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -65,10 +65,17 @@ impl ConfinedSession {
         let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
             .with_home_root(placed.home_root);
         let own = Own::of(host);
-        let resolved = placed.policy.resolve(&context);
+        if let Some(directory) = &host.runtime_dir {
+            // What is not there cannot be hidden, and the claim of the first command would make it. Where it cannot be
+            // made, that claim says why.
+            let mut builder = fs::DirBuilder::new();
+            let _ = builder.recursive(true).mode(0o700).create(directory);
+        }
+        let policy = own.guarded(&placed.policy);
+        let resolved = policy.resolve(&context);
         own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
         helper_is_same(program)?;
-        let started = start(&placed.policy, &context, &placed.accepted, &helper)
+        let started = start(&policy, &context, &placed.accepted, &helper)
             .map_err(|error| start_failure(&error))?;
         let Started {
             session,
