@@ -130,7 +130,7 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
     /// How it ended: `exited`, `signaled`, `timed-out`, `cancelled`, `limit-exceeded`, `denied`, `setup-failed`,
-    /// `lost`. Nothing if it was refused: then it never ran.
+    /// `lost`; `refused` if it never ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// What a shell would say.
