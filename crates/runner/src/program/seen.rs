@@ -1,10 +1,10 @@
 //! What a command led to when it was judged: its program and its directory.
 
 use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::{CommandSpec, Environment};
-use rustix::fs::stat;
 
 use super::{Judged, ProgramError, resolve};
 
@@ -31,16 +31,12 @@ pub struct SeenDirectory {
 }
 
 impl SeenDirectory {
-    #[expect(
-        clippy::unnecessary_cast,
-        reason = "the types of these fields differ between systems"
-    )]
     fn look(path: PathBuf) -> Option<Self> {
-        let found = stat(&path).ok()?;
+        let found = std::fs::metadata(&path).ok()?;
         Some(Self {
             path,
-            dev: found.st_dev as u64,
-            ino: found.st_ino as u64,
+            dev: found.dev(),
+            ino: found.ino(),
         })
     }
 }
