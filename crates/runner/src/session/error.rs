@@ -31,7 +31,7 @@ pub enum Error {
     },
     /// The policy makes no sense on this host.
     #[error("{0}")]
-    Policy(#[from] PolicyError),
+    Policy(Box<PolicyError>),
     /// The rules cannot be used: nothing runs until they are mended.
     #[error("{0}")]
     Rules(#[from] RulesError),
@@ -46,15 +46,43 @@ pub enum Error {
     Refused(#[from] Refusal),
     /// What people agreed to keep cannot be read, or could be written by a command.
     #[error("{0}")]
-    Kept(#[from] ConfigError),
+    Kept(Box<ConfigError>),
     /// The environment that was asked for cannot be given.
     #[error("{0}")]
     Environment(String),
     /// A command could change the record of what it does, or the record cannot be trusted for another reason.
     #[error("{0}")]
-    Audit(#[from] AuditError),
+    Audit(Box<AuditError>),
     /// Somebody cancelled it before it ran, while somebody else was asked about it. Whoever waits for its outcome gets
     /// [`Cancelled`](crate::outcome::Outcome::Cancelled) instead.
     #[error("cancelled before it ran")]
     Cancelled,
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Kept(Box::new(error))
+    }
+}
+
+impl From<PolicyError> for Error {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(Box::new(error))
+    }
+}
+
+impl From<AuditError> for Error {
+    fn from(error: AuditError) -> Self {
+        Self::Audit(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_small_enough_to_be_returned_by_every_call() {
+        assert!(size_of::<Error>() < 128, "{}", size_of::<Error>());
+    }
 }

@@ -39,7 +39,7 @@ pub(crate) enum How {
     Signal(i32),
     /// Because it was over this limit.
     #[cfg_attr(
-        not(any(test, all(target_os = "linux", feature = "linux-landlock"))),
+        not(all(target_os = "linux", feature = "linux-landlock")),
         expect(dead_code, reason = "only a sandbox has limits")
     )]
     Limit(LimitKind),
