@@ -1,6 +1,5 @@
 //! Without a sandbox built in, only policies that need none can run. Test it with `--no-default-features`.
 #![cfg(all(unix, not(feature = "linux-landlock")))]
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 use palisade_exec_policy::{AskForApproval, ReviewDecision};
 use palisade_policy::SandboxType;

@@ -52,7 +52,7 @@ pub enum Error {
     Environment(String),
     /// A command could change the record of what it does, or the record cannot be trusted for another reason.
     #[error("{0}")]
-    Audit(#[from] AuditError),
+    Audit(Box<AuditError>),
     /// Somebody cancelled it before it ran, while somebody else was asked about it. Whoever waits for its outcome gets
     /// [`Cancelled`](crate::outcome::Outcome::Cancelled) instead.
     #[error("cancelled before it ran")]
@@ -76,5 +76,21 @@ impl From<SandboxTransformError> for Error {
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
         Self::Kept(Box::new(error))
+    }
+}
+
+impl From<AuditError> for Error {
+    fn from(error: AuditError) -> Self {
+        Self::Audit(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_small_enough_to_be_returned_by_every_call() {
+        assert!(size_of::<Error>() < 128, "{}", size_of::<Error>());
     }
 }

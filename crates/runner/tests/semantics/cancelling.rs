@@ -35,14 +35,15 @@ fn a_command_that_is_cancelled_while_somebody_is_asked_says_so_with_and_without_
             .unwrap();
         let command = session.script("rm -rf notes.txt").cancelled_by(cancel);
         match tokio {
-            false => command.output_blocking(),
+            false => command.output_blocking().unwrap(),
             true => tokio::runtime::Runtime::new()
                 .unwrap()
-                .block_on(command.output()),
+                .block_on(command.output())
+                .unwrap(),
         }
     };
     for tokio in [false, true] {
-        assert_eq!(run(tokio).unwrap().outcome, Outcome::Cancelled);
+        assert_eq!(run(tokio).outcome, Outcome::Cancelled);
     }
     assert!(stage.path("workspace/notes.txt").exists());
     let cancel = Cancellation::new();

@@ -1,6 +1,6 @@
 //! Two commands on one workspace: the weaker waits or is refused; wider grants are nobody's business.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
@@ -121,23 +121,21 @@ fn two_processes_know_of_each_other_and_a_killed_one_is_forgotten() {
     let stage = Stage::new();
     let start = || {
         let _ = std::fs::remove_file(stage.path("begun"));
-        let mut process = Process::new(std::env::current_exe().unwrap())
+        let process = Process::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "claims::another_process"])
             .env(ROOT, stage.root())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
+            .stderr(Stdio::inherit())
             .spawn()
             .unwrap();
         for _ in 0..1200 {
             if stage.path("begun").exists() {
-                return process;
+                break;
             }
             std::thread::sleep(Duration::from_millis(25));
         }
-        process.kill().unwrap();
-        let errors = BufReader::new(process.stderr.take().unwrap()).lines();
-        panic!("{:?}", errors.collect::<Vec<_>>());
+        process
     };
     let lax = session(&stage, stage.policy().git(GitAccess::Full), Duration::ZERO);
     let run = || lax.script("echo hello").output_blocking().unwrap().outcome;
