@@ -195,7 +195,7 @@ async fn ground(host: &Host, placed: &Placed, driver: Driver) -> Result<Ground, 
     }
     let open = {
         let (host, placed) = (host.clone(), placed.clone());
-        move || ConfinedSession::open(&host, &placed).map(Ground::Own)
+        move || ConfinedSession::open(&host, &placed).map(|session| Ground::Own(Box::new(session)))
     };
     off_the_runtime(open, driver).await
 }
