@@ -29,7 +29,10 @@ pub(crate) fn compare(stage: &Stage) {
     let writer = stage.program("exec dd if=/dev/zero bs=1M count=1024 status=none");
     let writer = writer.as_path();
     let mut subjects = [
-        Subject::new("a pipe, read by tokio", || plain(&runtime, writer)),
+        Subject::new("a pipe, read by tokio", || plain(&runtime, writer, None)),
+        Subject::new("the same, with a pipe as large as a flood gets", || {
+            plain(&runtime, writer, Some(256 * 1024));
+        }),
         Subject::new("session, Child::next", || {
             next(&runtime, command(&confined, writer))
         }),
@@ -62,13 +65,16 @@ pub(crate) fn compare(stage: &Stage) {
     println!();
 }
 
-fn plain(runtime: &Runtime, writer: &Path) {
+fn plain(runtime: &Runtime, writer: &Path, size: Option<usize>) {
     let mut child = std::process::Command::new(writer)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let pipe = OwnedFd::from(child.stdout.take().unwrap());
+    if let Some(size) = size {
+        rustix::pipe::fcntl_setpipe_size(&pipe, size).unwrap();
+    }
     let read = runtime.block_on(async {
         let task = tokio::spawn(async move {
             let pipe = Receiver::from_owned_fd(pipe).unwrap();
