@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use palisade_exec_policy::AskForApproval;
 use palisade_policy::Environment;
 use palisade_runner::approve::NoPrompter;
 use palisade_runner::host::{Host, HostParts};
@@ -56,6 +57,7 @@ impl Stage {
         environment.insert("HOME".into(), self.directory.path().join("home").into());
         let parts = HostParts::look().with_environment(environment);
         let host = Host::from_parts(parts).with_helper(&self.helper);
+        let policy = policy.approval(AskForApproval::OnRequest);
         Sandbox::on(host, policy)
             .unwrap()
             .session(RuleBook::builtin().unwrap(), NoPrompter)

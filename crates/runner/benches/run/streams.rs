@@ -1,5 +1,6 @@
 //! Output as it arrives, against a plain read of a pipe in the same runtime.
 
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
@@ -7,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use palisade_runner::session::{Command, Session};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
+use tokio::net::unix::pipe::Receiver;
 use tokio::runtime::Runtime;
 
 use crate::rounds::{Subject, medians, rounds};
@@ -29,7 +29,10 @@ pub(crate) fn compare(stage: &Stage) {
     let writer = stage.program("exec dd if=/dev/zero bs=1M count=1024 status=none");
     let writer = writer.as_path();
     let mut subjects = [
-        Subject::new("a pipe, read by tokio", || plain(&runtime, writer)),
+        Subject::new("a pipe, read by tokio", || plain(&runtime, writer, None)),
+        Subject::new("the same, with a pipe as large as a flood gets", || {
+            plain(&runtime, writer, Some(256 * 1024));
+        }),
         Subject::new("session, Child::next", || {
             next(&runtime, command(&confined, writer))
         }),
@@ -62,27 +65,27 @@ pub(crate) fn compare(stage: &Stage) {
     println!();
 }
 
-fn plain(runtime: &Runtime, writer: &Path) {
+fn plain(runtime: &Runtime, writer: &Path, size: Option<usize>) {
     let mut child = std::process::Command::new(writer)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let pipe = OwnedFd::from(child.stdout.take().unwrap());
-    rustix::io::ioctl_fionbio(&pipe, true).unwrap();
+    if let Some(size) = size {
+        rustix::pipe::fcntl_setpipe_size(&pipe, size).unwrap();
+    }
     let read = runtime.block_on(async {
         let task = tokio::spawn(async move {
-            let pipe = AsyncFd::with_interest(pipe, Interest::READABLE).unwrap();
+            let pipe = Receiver::from_owned_fd(pipe).unwrap();
             let mut buffer = vec![0; 64 * 1024];
             let mut total = 0;
             loop {
-                let mut ready = pipe.readable().await.unwrap();
-                let read = ready.try_io(|pipe| Ok(rustix::io::read(pipe.get_ref(), &mut buffer)?));
-                match read {
-                    Ok(Ok(0)) => return total,
-                    Ok(Ok(many)) => total += many as u64,
-                    Ok(Err(error)) => panic!("{error}"),
-                    Err(_) => {}
+                pipe.readable().await.unwrap();
+                match pipe.try_read(&mut buffer) {
+                    Ok(0) => return total,
+                    Ok(many) => total += many as u64,
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
                 }
             }
         });

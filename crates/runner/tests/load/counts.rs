@@ -93,7 +93,11 @@ pub(crate) fn descendants_of(ancestor: u32) -> Vec<(u32, String)> {
             let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
             let (name, rest) = stat.rsplit_once(')')?;
             let mut rest = rest.split_whitespace();
-            let state = rest.next()?;
+            // Whether one sleeps or runs changes all the time; whether it is a zombie matters.
+            let state = match rest.next()? {
+                "Z" => "Z",
+                _ => "alive",
+            };
             let parent: u32 = rest.next()?.parse().ok()?;
             Some((pid, (parent, format!("{name}) {state}"))))
         })

@@ -8,7 +8,7 @@ use palisade_runner::approve::{Prompt, prompt_queue};
 use palisade_runner::outcome::Outcome;
 use palisade_runner::session::{Command, Error, Policy, SessionOptions};
 
-use crate::support::{Stage, both, runtime};
+use crate::support::{GROUNDS, Stage, both, runtime};
 
 /// Asks about everything that no rule knows.
 fn asking(policy: Policy) -> Policy {
@@ -57,7 +57,7 @@ fn relink(program: &Path) {
 #[test]
 fn what_is_swapped_while_a_person_is_asked_does_not_run() {
     for swap in [replace as Swap, rewrite, relink] {
-        for ground in 0..2 {
+        for policy in GROUNDS {
             let stage = Stage::new();
             let program = stage.path("workspace/tool");
             let asked = Arc::new(Mutex::new(0));
@@ -69,7 +69,7 @@ fn what_is_swapped_while_a_person_is_asked_does_not_run() {
                     ReviewDecision::Approved
                 }
             };
-            let policy = asking(stage.grounds()[ground].clone());
+            let policy = asking(policy(&stage));
             let session = stage.session_with(policy, prompter, SessionOptions::default());
             let make = || {
                 let _ = std::fs::remove_file(&program);

@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use palisade_policy::{LimitKind, ResourceLimits};
 use palisade_runner::outcome::{Finished, Outcome};
-use palisade_runner::session::{Command, Policy, SessionOptions};
+use palisade_runner::session::{Command, SessionOptions};
 use palisade_runner::supervise::{Cancellation, Timing};
 
-use crate::support::{LONG, Stage, both, running_in, runtime, wait_for, wait_until};
+use crate::support::{GROUNDS, LONG, Stage, both, running_in, runtime, wait_for, wait_until};
 
 const SOON: Duration = Duration::from_millis(400);
 
 /// Runs a script that takes too long on every ground with every driver, and looks for what is left.
 fn times_out(script: &str) -> Vec<Finished> {
     let mut finished = Vec::new();
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
-        let session = stage.session(stage.grounds()[ground].clone());
+        let session = stage.session(policy(&stage));
         let program = stage.program("fault", script);
         for run in both(|| session.command(&program).timeout(SOON)) {
             assert_eq!(
@@ -51,9 +51,9 @@ fn a_closed_output_is_no_end() {
 
 #[test]
 fn a_closed_output_can_be_cancelled() {
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
-        let session = stage.session(stage.grounds()[ground].clone());
+        let session = stage.session(policy(&stage));
         let flag = stage.path("workspace/closed");
         let make = || {
             let _ = std::fs::remove_file(&flag);
@@ -94,11 +94,11 @@ fn a_command_that_ignores_the_polite_signal_times_out() {
 /// there.
 #[test]
 fn a_grandchild_that_holds_the_output_is_not_waited_for() {
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
         let timing = Timing::default().with_drain(Duration::from_millis(300));
         let options = SessionOptions::default().with_timing(timing);
-        let policy = stage.grounds()[ground].clone();
+        let policy = policy(&stage);
         let session = stage.session_with(policy, palisade_runner::approve::NoPrompter, options);
         let script = "seq 1 20000; (setsid sleep 1000 &); echo last; exit 5";
         for run in both(|| session.script(script).timeout(LONG)) {
@@ -158,9 +158,9 @@ fn a_bomb_of_processes_stays_within_its_limit() {
 
 #[test]
 fn a_directory_that_is_gone_before_the_start_fails_setup() {
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
-        let session = stage.session(stage.grounds()[ground].clone());
+        let session = stage.session(policy(&stage));
         let gone = stage.path("workspace/gone");
         std::fs::create_dir(&gone).unwrap();
         assert!(
@@ -188,9 +188,9 @@ fn a_directory_that_is_gone_before_the_start_fails_setup() {
 
 #[test]
 fn a_command_may_remove_its_own_directory() {
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
-        let session = stage.session(stage.grounds()[ground].clone());
+        let session = stage.session(policy(&stage));
         let program = stage.program("remover", "rmdir \"$PWD\" && echo removed; exit 4");
         let make = || {
             std::fs::create_dir_all(stage.path("workspace/own")).unwrap();
@@ -210,9 +210,9 @@ fn a_command_may_remove_its_own_directory() {
 /// The listener is the host's. Its panic is the host's, and the session is as it was.
 #[test]
 fn a_listener_that_panics_takes_only_its_own_command_along() {
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
-        let session = stage.session(stage.grounds()[ground].clone());
+        let session = stage.session(policy(&stage));
         let make = || -> Command {
             session
                 .script("echo first; sleep 1000")
@@ -221,7 +221,8 @@ fn a_listener_that_panics_takes_only_its_own_command_along() {
         };
         let begun = Instant::now();
         std::thread::scope(|scope| {
-            assert!(scope.spawn(|| make().output_blocking()).join().is_err());
+            let run = || drop(make().output_blocking());
+            assert!(scope.spawn(run).join().is_err());
         });
         let runtime = runtime();
         let task = runtime.spawn(make().output());
@@ -237,10 +238,9 @@ fn a_listener_that_panics_takes_only_its_own_command_along() {
 /// Whoever drops a future, a child or a runtime ends the command with everything that it started.
 #[test]
 fn what_is_dropped_is_ended() {
-    for ground in 0..2 {
+    for policy in GROUNDS {
         let stage = Stage::new();
-        let policy: Policy = stage.grounds()[ground].clone();
-        let session = stage.session(policy);
+        let session = stage.session(policy(&stage));
         let script = ": > begun; (setsid sleep 1000 &); sleep 1000";
         let begun = stage.path("workspace/begun");
         let runtime = runtime();

@@ -14,6 +14,9 @@ use palisade_runner::session::{Command, Policy, Sandbox, Session, SessionOptions
 /// Far longer than anything takes, also on a machine that does much else.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
+/// What commands run on: in a sandbox, and without.
+pub(crate) const GROUNDS: [fn(&Stage) -> Policy; 2] = [Stage::confined, Stage::bare];
+
 /// The helper that these tests start.
 pub(crate) fn helper() -> PathBuf {
     std::env::var_os("PALISADE_TEST_RUNNER_HELPER").map_or_else(
@@ -66,11 +69,6 @@ impl Stage {
         std::fs::write(&path, format!("#!/bin/bash\n{text}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         path
-    }
-
-    /// Each ground that commands run on: in a sandbox, and without.
-    pub(crate) fn grounds(&self) -> [Policy; 2] {
-        [self.confined(), self.bare()]
     }
 
     pub(crate) fn confined(&self) -> Policy {

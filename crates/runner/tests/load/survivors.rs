@@ -30,7 +30,7 @@ fn victim(stage: &Path) {
         )
     };
     let blocking = session.script(script("first")).timeout(LONG);
-    std::thread::spawn(move || blocking.output_blocking());
+    std::thread::spawn(move || drop(blocking.output_blocking()));
     let awaited = session.script(script("second")).timeout(LONG).output();
     let _ = runtime().block_on(awaited);
 }
