@@ -11,7 +11,7 @@ use palisade_exec_policy::{
 };
 use palisade_policy::{
     AbsolutePath, CanonicalSandboxPolicy, CommandSpec, Environment, ExecExpiration, Grant,
-    SandboxPermissions, SandboxType,
+    SandboxType,
 };
 
 use super::asked::Asked;
@@ -108,7 +108,8 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
         .judge_under(&case, &standing, Some(&policy), now())?;
     let session_policy = policy.clone();
     let key = |purpose| asked.key(purpose, &policy);
-    let (answer, answered_by) = answer(command, &call_id, &spec, &judgement, key).await?;
+    let wants = asked.permissions();
+    let (answer, answered_by) = answer(command, &call_id, &spec, wants, &judgement, key).await?;
     if let Some(ReviewDecision::ApprovedWithGrant { grant, .. }) = &answer
         && policy.uses_runtime_sandbox()
     {
@@ -138,7 +139,7 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
     attempts.accepted = shared.sandbox.placed.accepted.clone();
     attempts.home_root = shared.sandbox.placed.home_root;
     attempts.may_leave = shared.sandbox.may_leave;
-    attempts.grants = grants(&judgement, &spec.sandbox_permissions, answer.as_ref());
+    attempts.grants = grants(&judgement, asked.permissions(), answer.as_ref());
     let admitted = Admitted {
         call_id,
         wall: spec.expiration.effective_wall(&limits, DEFAULT_WALL),
@@ -204,6 +205,7 @@ async fn answer(
     command: &Command,
     call_id: &str,
     spec: &CommandSpec,
+    wants: &[Grant],
     judgement: &Judgement,
     key: impl Fn(ApprovalPurpose) -> ApprovalKey,
 ) -> Result<(Option<ReviewDecision>, AnswerSource), Error> {
@@ -241,6 +243,9 @@ async fn answer(
     if let Some(reason) = reason {
         prompt = prompt.with_reason(reason);
     }
+    for grant in wants {
+        prompt = prompt.with_reason(format!("it asks to {grant}"));
+    }
     let answer = ask(shared.prompter.as_ref(), &prompt).await;
     Ok((Some(answer), AnswerSource::User))
 }
@@ -248,24 +253,15 @@ async fn answer(
 /// What the command is granted from the start: by its rules, by what it asked for and got, by the answer.
 fn grants(
     judgement: &Judgement,
-    permissions: &SandboxPermissions,
+    permissions: &[Grant],
     answer: Option<&ReviewDecision>,
 ) -> Vec<Grant> {
     let mut grants = judgement.grants.clone();
     let asked = judgement
         .categories
         .contains(&PromptCategory::RequestPermissions);
-    if let SandboxPermissions::WithAdditionalPermissions {
-        fs_read,
-        fs_write,
-        network,
-    } = permissions
-        && asked
-        && answer.is_some_and(ReviewDecision::is_approval)
-    {
-        grants.extend(fs_read.iter().cloned().map(Grant::Read));
-        grants.extend(fs_write.iter().cloned().map(Grant::Write));
-        grants.extend(network.iter().cloned().map(Grant::Host));
+    if asked && answer.is_some_and(ReviewDecision::is_approval) {
+        grants.extend(permissions.iter().cloned());
     }
     if let Some(ReviewDecision::ApprovedWithGrant { grant, .. }) = answer {
         grants.push(grant.clone());

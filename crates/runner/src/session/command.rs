@@ -178,7 +178,7 @@ impl Command {
     /// # Errors
     /// As [`output`](Self::output).
     pub async fn spawn(self) -> Result<Child, Error> {
-        let admitted = admit::admit(&self).await?;
+        let admitted = self.shared.or_record(&self, admit::admit(&self).await)?;
         Child::start(self, admitted).await
     }
 }

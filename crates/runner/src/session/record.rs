@@ -1,15 +1,18 @@
 //! What a session keeps: approvals, grants, and a record of every run.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use palisade_exec_policy::approvals::Moment;
-use palisade_exec_policy::{ExecApprovalRequirement, GrantScope, ReviewDecision};
+use palisade_exec_policy::{ExecApprovalRequirement, GrantScope, Refusal, ReviewDecision};
 use palisade_policy::Grant;
 
 use super::admit::{Admitted, now};
+use super::command::Command;
+use super::error::Error;
 use super::state::Shared;
 use crate::attempt::{Attempted, Retry};
-use crate::audit::{AuditRecord, DecisionWord, Timestamp};
+use crate::audit::{AnswerSource, AuditRecord, DecisionWord, Timestamp};
 use crate::config::StoredGrant;
 use crate::judge::Offer;
 use crate::outcome::Finished;
@@ -89,6 +92,33 @@ impl Shared {
         sink.record(&record);
     }
 
+    /// Records what may not run, and hands on what may.
+    pub(super) fn or_record(
+        &self,
+        command: &Command,
+        admitted: Result<Admitted, Error>,
+    ) -> Result<Admitted, Error> {
+        if let (Err(error), Some(sink)) = (&admitted, &self.options.audit) {
+            let argv: Vec<_> = [&command.program]
+                .into_iter()
+                .chain(&command.args)
+                .cloned()
+                .collect();
+            let root = self.sandbox.workspace().path().as_path();
+            let cwd = root.join(command.cwd.as_deref().unwrap_or(Path::new("")));
+            let id = command.call_id.clone().unwrap_or_else(|| self.next_call());
+            let mut record = AuditRecord::new(clock(), id, TOOL)
+                .with_command(&argv, &cwd)
+                .with_decision(DecisionWord::Forbid, None);
+            record.outcome = Some("refused".to_owned());
+            if let Error::Refused(Refusal::Denied { .. } | Refusal::Aborted) = error {
+                record = record.with_answer("denied", AnswerSource::User);
+            }
+            sink.record(&record);
+        }
+        admitted
+    }
+
     /// Records a run that was tried once.
     pub(super) fn record_once(&self, admitted: &Admitted, finished: &Finished) {
         if let Some(sink) = &self.options.audit {
@@ -102,17 +132,12 @@ impl Shared {
 
     /// What is known about a run before it runs.
     fn begin(&self, admitted: &Admitted) -> AuditRecord {
-        let millis = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| {
-                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-            });
         let word = match &admitted.judgement.requirement {
             ExecApprovalRequirement::Skip { .. } => DecisionWord::Allow,
             ExecApprovalRequirement::NeedsApproval { .. } => DecisionWord::Ask,
             ExecApprovalRequirement::Forbidden { .. } => DecisionWord::Forbid,
         };
-        let record = AuditRecord::new(Timestamp::from_millis(millis), &admitted.call_id, TOOL)
+        let record = AuditRecord::new(clock(), &admitted.call_id, TOOL)
             .with_command(&admitted.argv(), &admitted.spec.cwd)
             .with_decision(word, Some(&admitted.judgement.source))
             .with_grants(&admitted.attempts.grants);
@@ -121,6 +146,14 @@ impl Shared {
             None => record,
         }
     }
+}
+
+/// Now, for records.
+fn clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp::from_millis(since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }))
 }
 
 /// An answer, in a word.

@@ -16,7 +16,7 @@ use crate::outcome::{Finished, Outcome, SetupFailure};
 
 /// Runs a command to its end.
 pub(super) async fn to_the_end(command: Command, driver: Driver) -> Result<Finished, Error> {
-    let admitted = admit(&command).await?;
+    let admitted = command.shared.or_record(&command, admit(&command).await)?;
     let mut run = Run {
         command: &command,
         admitted: &admitted,
