@@ -13,4 +13,5 @@ mod forged;
 mod reach;
 mod reused;
 mod support;
+mod survivors;
 mod swapped;
