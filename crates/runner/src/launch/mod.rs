@@ -203,7 +203,7 @@ async fn ground(host: &Host, placed: &Placed, driver: Driver) -> Result<Ground, 
     }
     let open = {
         let (host, placed) = (host.clone(), placed.clone());
-        move || ConfinedSession::open(&host, &placed).map(Ground::Own)
+        move || ConfinedSession::open(&host, &placed).map(|own| Ground::Own(Box::new(own)))
     };
     off_the_runtime(open, driver).await
 }

@@ -24,7 +24,7 @@ pub(crate) enum Ground {
     /// A sandbox that other commands of a session share.
     Shared(Arc<ConfinedSession>),
     /// A sandbox for this command alone, which ends with it.
-    Own(ConfinedSession),
+    Own(Box<ConfinedSession>),
 }
 
 impl Ground {

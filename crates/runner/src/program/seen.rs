@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use palisade_policy::CommandSpec;
 use rustix::fs::stat;
 
+use super::judged::identity;
 use super::{Judged, ProgramError, resolve};
 
 /// What a command led to when it was judged. Between that and its start a person may think for hours, and somebody else
@@ -31,17 +32,10 @@ pub struct SeenDirectory {
 }
 
 impl SeenDirectory {
-    #[expect(
-        clippy::unnecessary_cast,
-        reason = "the types of these fields differ between systems"
-    )]
     fn look(path: PathBuf) -> Option<Self> {
-        let found = stat(&path).ok()?;
-        Some(Self {
-            path,
-            dev: found.st_dev as u64,
-            ino: found.st_ino as u64,
-        })
+        // Files come and go in it: only which one it is counts.
+        let (dev, ino, _) = identity(&stat(&path).ok()?);
+        Some(Self { path, dev, ino })
     }
 }
 

@@ -53,7 +53,7 @@ impl Grounds {
             return Ok(Ground::Bare);
         }
         if placed.policy != *session_policy {
-            return Ok(Ground::Own(ConfinedSession::open(host, placed)?));
+            return Ok(Ground::Own(Box::new(ConfinedSession::open(host, placed)?)));
         }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.retain(|(_, session)| session.is_alive());

@@ -81,7 +81,6 @@ impl Sandbox {
     }
 
     /// What holds for every command in it.
-    #[must_use]
     pub const fn enforcement(&self) -> &Enforcement {
         &self.enforcement
     }

@@ -212,7 +212,6 @@ impl Session {
     }
 
     /// What holds for its commands.
-    #[must_use]
     pub fn enforcement(&self) -> &Enforcement {
         self.shared.sandbox.enforcement()
     }

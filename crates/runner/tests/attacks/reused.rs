@@ -38,9 +38,15 @@ fn an_approval_for_the_session_is_not_for_other_input() {
     let proof = stage.path("outside/proof");
     let person = Person::new(&[ReviewDecision::ApprovedForSession]);
     let session = stage.session(stage.policy(), person.answering());
-    let shell = |input: String| outside(session.command("bash").stdin(input)).output_blocking();
-    assert!(shell("true".to_owned()).unwrap().outcome.success());
-    let run = shell(format!("touch {}", proof.display()));
+    let shell = |input: String| outside(session.command("bash").stdin(input));
+    assert!(
+        shell("true".to_owned())
+            .output_blocking()
+            .unwrap()
+            .outcome
+            .success()
+    );
+    let run = shell(format!("touch {}", proof.display())).output_blocking();
     assert!(!proof.exists(), "{run:?}");
     assert_eq!(person.prompts().len(), 2);
 }
@@ -131,15 +137,12 @@ fn an_approval_for_the_session_is_not_for_other_permissions() {
             fs_write: vec![AbsolutePath::new(stage.path(below)).unwrap()],
             network: Vec::new(),
         };
-        session
-            .command(&program)
-            .asking_for(permissions, "it must")
-            .output_blocking()
+        session.command(&program).asking_for(permissions, "it must")
     };
     for name in ["a", "b"] {
         fs::write(stage.path("outside").join(name), "").unwrap();
     }
-    let run = asking("outside/a").unwrap();
+    let run = asking("outside/a").output_blocking().unwrap();
     assert_eq!(
         fs::read_to_string(stage.path("outside/a")).unwrap(),
         "x\n",
@@ -148,7 +151,7 @@ fn an_approval_for_the_session_is_not_for_other_permissions() {
     );
     let shown = person.prompts()[0].reasons.join(" ");
     assert!(shown.contains("outside/a"), "{shown}");
-    let run = asking("outside/b");
+    let run = asking("outside/b").output_blocking();
     assert_eq!(
         fs::read_to_string(stage.path("outside/b")).unwrap(),
         "",

@@ -130,8 +130,10 @@ fn a_listener_that_panics_takes_its_command_with_it_and_not_the_session() {
             .command(program)
             .live(|_| panic!("a listener that panics"))
             .output_blocking()
+            .unwrap()
+            .outcome
     }));
-    assert!(run.is_err() || run.is_ok_and(|run| run.is_ok()));
+    assert!(!run.is_ok_and(|outcome| outcome.success()));
     let next = session.command("true").output_blocking().unwrap();
     assert!(next.outcome.success(), "{:?}", next.outcome);
     let deadline = Instant::now() + Duration::from_secs(10);
