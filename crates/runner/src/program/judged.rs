@@ -82,7 +82,7 @@ impl Judged {
     clippy::unnecessary_cast,
     reason = "the types of these fields differ between systems"
 )]
-fn identity(found: &Stat) -> (u64, u64, (i64, i64)) {
+pub(super) fn identity(found: &Stat) -> (u64, u64, (i64, i64)) {
     (
         found.st_dev as u64,
         found.st_ino as u64,

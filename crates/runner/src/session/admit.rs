@@ -15,7 +15,7 @@ use palisade_exec_policy::{
 };
 use palisade_policy::{
     AbsolutePath, CanonicalSandboxPolicy, CommandSpec, Environment, ExecExpiration, Grant,
-    SandboxPermissions, SandboxType,
+    SandboxType,
 };
 
 use super::asked::Asked;
@@ -165,14 +165,19 @@ async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
         policy = policy.with_grant(&grant)?;
     }
     let session_policy = policy.clone();
-    for grant in requested(&spec.sandbox_permissions) {
-        if let Some(refusal) = shared.bounds.forbid(&grant) {
+    for grant in asked.permissions() {
+        if let Some(refusal) = shared.bounds.forbid(grant) {
             return Err(refusal.into());
         }
     }
-    let answered = answer(command, call, &spec, judgement, |purpose| {
-        asked.key(purpose, &session_policy)
-    })
+    let answered = answer(
+        command,
+        call,
+        &spec,
+        asked.permissions(),
+        judgement,
+        |purpose| asked.key(purpose, &session_policy),
+    )
     .await?;
     if let Some((answer, source)) = answered {
         call.answer = Some(answer);
@@ -206,12 +211,7 @@ async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
     attempts.accepted = sandbox.placed.accepted.clone();
     attempts.home_root = sandbox.placed.home_root;
     attempts.may_leave = sandbox.may_leave;
-    attempts.grants = grants(
-        shared,
-        judgement,
-        &spec.sandbox_permissions,
-        call.answer.as_ref(),
-    )?;
+    attempts.grants = grants(shared, judgement, asked.permissions(), call.answer.as_ref())?;
     let first = attempts.first()?;
     if first.sandbox != SandboxType::None && first.policy != sandbox.placed.policy {
         shared.bounds.check(sandbox, &first.policy)?;
@@ -311,6 +311,7 @@ async fn answer(
     command: &Command,
     call: &Call,
     spec: &CommandSpec,
+    wants: &[Grant],
     judgement: &Judgement,
     key: impl Fn(ApprovalPurpose) -> ApprovalKey,
 ) -> Result<Option<(ReviewDecision, AnswerSource)>, Error> {
@@ -351,6 +352,9 @@ async fn answer(
     if let Some(reason) = reason {
         prompt = prompt.with_reason(reason);
     }
+    for grant in wants {
+        prompt = prompt.with_reason(format!("it asks to {grant}"));
+    }
     let asking = ask(shared.prompter.as_ref(), &prompt);
     let answer = step
         .wait(unless_cancelled(&command.cancel, asking))
@@ -375,22 +379,6 @@ pub(super) async fn unless_cancelled<T>(
     .await
 }
 
-/// The grants that a command asks for by itself.
-fn requested(permissions: &SandboxPermissions) -> Vec<Grant> {
-    let SandboxPermissions::WithAdditionalPermissions {
-        fs_read,
-        fs_write,
-        network,
-    } = permissions
-    else {
-        return Vec::new();
-    };
-    let reads = fs_read.iter().cloned().map(Grant::Read);
-    let writes = fs_write.iter().cloned().map(Grant::Write);
-    let hosts = network.iter().cloned().map(Grant::Host);
-    reads.chain(writes).chain(hosts).collect()
-}
-
 /// What the command is granted from the start: by its rules, by what it asked for and got, by the answer.
 ///
 /// # Errors
@@ -398,7 +386,7 @@ fn requested(permissions: &SandboxPermissions) -> Vec<Grant> {
 fn grants(
     shared: &Shared,
     judgement: &Judgement,
-    permissions: &SandboxPermissions,
+    permissions: &[Grant],
     answer: Option<&ReviewDecision>,
 ) -> Result<Vec<Grant>, Error> {
     let bounds = &shared.bounds;
@@ -410,7 +398,7 @@ fn grants(
         .categories
         .contains(&PromptCategory::RequestPermissions);
     if asked && answer.is_some_and(ReviewDecision::is_approval) {
-        grants.extend(requested(permissions));
+        grants.extend(permissions.iter().cloned());
     }
     if let Some(ReviewDecision::ApprovedWithGrant { grant, .. }) = answer {
         if let Some(refusal) = bounds.forbid(grant) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use palisade_exec_policy::ApprovalPurpose;
-use palisade_policy::{CanonicalSandboxPolicy, CommandSpec};
+use palisade_policy::{CanonicalSandboxPolicy, CommandSpec, Grant, SandboxPermissions};
 use sha2::{Digest as _, Sha256};
 
 use super::command::Command;
@@ -20,6 +20,7 @@ pub(super) struct Asked {
     words: Vec<OsString>,
     cwd: PathBuf,
     input: String,
+    permissions: Vec<Grant>,
     seen: Seen,
 }
 
@@ -34,8 +35,14 @@ impl Asked {
             words: with_env(&command.env, &argv),
             cwd: spec.cwd.clone(),
             input: command.stdin.as_deref().map(digest).unwrap_or_default(),
+            permissions: requested(&spec.sandbox_permissions),
             seen: Seen::look(spec),
         }
+    }
+
+    /// What it asks for beyond the policy, one by one.
+    pub(super) fn permissions(&self) -> &[Grant] {
+        &self.permissions
     }
 
     /// What it led to.
@@ -54,12 +61,34 @@ impl Asked {
             ApprovalPurpose::RunUnsandboxed => self.seen.program_identity(),
             ApprovalPurpose::Run => String::new(),
         };
-        let details = match (self.input.is_empty(), program.is_empty()) {
-            (true, true) => String::new(),
-            _ => format!("input {}; program {program}", self.input),
+        let permissions = match self.permissions.is_empty() {
+            true => String::new(),
+            false => format!("{:?}", self.permissions),
+        };
+        let parts = [&self.input, &program, &permissions];
+        let details = match parts.iter().all(|part| part.is_empty()) {
+            true => String::new(),
+            false => format!("{parts:?}"),
         };
         ApprovalKey::new(purpose, self.words.iter().cloned(), &self.cwd, policy)
             .with_details(details)
+    }
+}
+
+/// The grants that a command asks for.
+pub(super) fn requested(permissions: &SandboxPermissions) -> Vec<Grant> {
+    match permissions {
+        SandboxPermissions::WithAdditionalPermissions {
+            fs_read,
+            fs_write,
+            network,
+        } => {
+            let read = fs_read.iter().cloned().map(Grant::Read);
+            let write = fs_write.iter().cloned().map(Grant::Write);
+            let hosts = network.iter().cloned().map(Grant::Host);
+            read.chain(write).chain(hosts).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -1,8 +1,12 @@
 //! What a command writes about its failure is its own word: nobody is led to open more than they see.
 
+use std::sync::{Arc, Mutex};
+
 use palisade_exec_policy::{AskForApproval, ReviewDecision};
 use palisade_policy::Grant;
 use palisade_runner::approve::Prompt;
+use palisade_runner::audit::{AuditRecord, AuditSink};
+use palisade_runner::session::SessionOptions;
 
 use crate::support::{Person, Stage};
 
@@ -71,4 +75,26 @@ fn a_claim_that_would_draw_on_the_prompt_is_none() {
         path.display()
     );
     assert_eq!(asked_after(&stage, &claim), []);
+}
+
+/// Somebody who tries what is forbidden leaves a trace.
+#[test]
+fn what_was_refused_is_on_record() {
+    #[derive(Default)]
+    struct Records(Mutex<Vec<AuditRecord>>);
+    impl AuditSink for Records {
+        fn record(&self, record: &AuditRecord) {
+            self.0.lock().unwrap().push(record.clone());
+        }
+    }
+    let stage = Stage::new();
+    let records = Arc::new(Records::default());
+    let options = SessionOptions::default().with_audit(Arc::clone(&records) as Arc<dyn AuditSink>);
+    let nobody = |_: &Prompt| ReviewDecision::Denied;
+    let session = stage.session_under("", stage.policy(), nobody, options);
+    assert!(session.script("rm -rf nothing").output_blocking().is_err());
+    let records = records.0.lock().unwrap();
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0].outcome.as_deref(), Some("refused"));
+    assert_eq!(records[0].argv[0], "bash");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use palisade_exec_policy::{GrantScope, ReviewDecision};
-use palisade_policy::{AbsolutePath, Grant};
+use palisade_policy::{AbsolutePath, Grant, SandboxPermissions};
 
 use crate::support::{Person, Stage, outside, writing};
 
@@ -38,9 +38,15 @@ fn an_approval_for_the_session_is_not_for_other_input() {
     let proof = stage.path("outside/proof");
     let person = Person::new(&[ReviewDecision::ApprovedForSession]);
     let session = stage.session(stage.policy(), person.answering());
-    let shell = |input: String| outside(session.command("bash").stdin(input)).output_blocking();
-    assert!(shell("true".to_owned()).unwrap().outcome.success());
-    let run = shell(format!("touch {}", proof.display()));
+    let shell = |input: String| outside(session.command("bash").stdin(input));
+    assert!(
+        shell("true".to_owned())
+            .output_blocking()
+            .unwrap()
+            .outcome
+            .success()
+    );
+    let run = shell(format!("touch {}", proof.display())).output_blocking();
     assert!(!proof.exists(), "{run:?}");
     assert_eq!(person.prompts().len(), 2);
 }
@@ -116,4 +122,40 @@ fn an_answer_that_makes_no_sense_costs_neither_the_output_nor_the_session() {
     assert!(fs::symlink_metadata(&target).is_err());
     let run = session.command("true").output_blocking().unwrap();
     assert!(run.outcome.success());
+}
+
+#[test]
+fn an_approval_for_the_session_is_not_for_other_permissions() {
+    let stage = Stage::new();
+    let person = Person::new(&[ReviewDecision::ApprovedForSession]);
+    let session = stage.session(stage.policy(), person.answering());
+    let text = format!("echo x | tee {0}/a {0}/b", stage.path("outside").display());
+    let program = stage.script("workspace/program", &text);
+    let asking = |below: &str| {
+        let permissions = SandboxPermissions::WithAdditionalPermissions {
+            fs_read: Vec::new(),
+            fs_write: vec![AbsolutePath::new(stage.path(below)).unwrap()],
+            network: Vec::new(),
+        };
+        session.command(&program).asking_for(permissions, "it must")
+    };
+    for name in ["a", "b"] {
+        fs::write(stage.path("outside").join(name), "").unwrap();
+    }
+    let run = asking("outside/a").output_blocking().unwrap();
+    assert_eq!(
+        fs::read_to_string(stage.path("outside/a")).unwrap(),
+        "x\n",
+        "{:?}",
+        run.outcome
+    );
+    let shown = person.prompts()[0].reasons.join(" ");
+    assert!(shown.contains("outside/a"), "{shown}");
+    let run = asking("outside/b").output_blocking();
+    assert_eq!(
+        fs::read_to_string(stage.path("outside/b")).unwrap(),
+        "",
+        "{run:?}"
+    );
+    assert_eq!(person.prompts().len(), 2);
 }

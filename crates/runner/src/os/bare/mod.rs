@@ -8,7 +8,7 @@ mod prepare;
 mod tree;
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
@@ -38,6 +38,8 @@ struct Leader {
     mark: Mark,
     /// When it was born, in ticks: nobody who belongs to it is older.
     born: u64,
+    /// Who belonged to it when it was last told something: what it ends of may be all that tied them to it.
+    known: Mutex<Vec<tree::Seen>>,
 }
 
 /// How long the first attempt to end a tree may take, in the caller's own time.
@@ -66,6 +68,7 @@ impl BareProcess {
                 mark,
                 // It cannot have been reaped yet. Where it was, by somebody who reaps all, its mark alone counts.
                 born: tree::born(pid).unwrap_or(0),
+                known: Mutex::default(),
             }),
             ended: None,
         })
@@ -92,6 +95,7 @@ impl BareProcess {
     }
 
     pub(super) fn signal(&self, signal: i32) {
+        tree::remember(&self.leader);
         self.leader.signal(signal);
     }
 

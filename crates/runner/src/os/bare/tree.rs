@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::fd::AsFd as _;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -43,9 +44,21 @@ pub(super) fn sweep(leader: &Leader, until: Instant) -> bool {
     }
 }
 
+/// Remembers who belongs to a leader now. A child of it that has left its group and session and sheds its mark is tied to it
+/// by descent alone, and not for longer than it lives.
+pub(super) fn remember(leader: &Leader) {
+    let condemned = Tree::of(leader).condemned();
+    let mut known = leader.known.lock().unwrap_or_else(PoisonError::into_inner);
+    for seen in condemned {
+        if !known.iter().any(|one| one.is(&seen)) {
+            known.push(seen);
+        }
+    }
+}
+
 /// A process as `/proc` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
+pub(super) struct Seen {
     pid: i32,
     parent: i32,
     group: i32,
@@ -54,6 +67,13 @@ struct Seen {
     born: u64,
     /// Whether it has ended and waits to be reaped.
     dead: bool,
+}
+
+impl Seen {
+    /// Whether the two are one process, whatever became of it meanwhile.
+    const fn is(&self, other: &Self) -> bool {
+        self.pid == other.pid && self.born == other.born
+    }
 }
 
 /// Everybody who may belong to a leader: those that are not older.
@@ -84,10 +104,17 @@ impl<'a> Tree<'a> {
     }
 
     fn condemned(&self) -> Vec<Seen> {
+        let known = {
+            let known = self.leader.known.lock();
+            known.unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        let is_known = |seen: &Seen| known.iter().any(|one| one.is(seen));
         let mut members: HashSet<i32> = self
             .all
             .values()
-            .filter(|seen| self.is_in_session(seen) || carries(seen, &self.leader.mark))
+            .filter(|seen| {
+                is_known(seen) || self.is_in_session(seen) || carries(seen, &self.leader.mark)
+            })
             .map(|seen| seen.pid)
             .collect();
         // Children of members, and their children.
