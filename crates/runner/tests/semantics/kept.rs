@@ -11,6 +11,9 @@ use palisade_runner::session::{Sandbox, Session, SessionOptions};
 
 use crate::support::{Asked, Stage};
 
+/// Asks about a harmless program, so that there is something to agree to.
+const RULES: &str = "version = 1\n[[rule]]\nid = \"locale\"\nprefix = [\"locale\"]\ndecision = \"prompt\"\nwhy = \"x\"\n";
+
 fn state(stage: &Stage) -> State {
     State::new(stage.path("home/.local/state/palisade"))
 }
@@ -19,7 +22,7 @@ fn session(stage: &Stage, approval: AskForApproval, asked: &Asked) -> Session {
     Sandbox::on(stage.host(), stage.policy().approval(approval))
         .unwrap()
         .session_with(
-            RuleBook::builtin().unwrap(),
+            RuleBook::from_text("rules", RULES).unwrap(),
             asked.prompter(),
             SessionOptions::default().with_state(state(stage)),
         )
@@ -42,19 +45,19 @@ fn a_prefix_that_was_kept_in_one_session_holds_in_the_other_once_it_looks_again(
     };
     let first = Sandbox::on(
         stage.host(),
-        stage.policy().approval(AskForApproval::UnlessTrusted),
+        stage.policy().approval(AskForApproval::OnRequest),
     )
     .unwrap()
     .session_with(
-        RuleBook::builtin().unwrap(),
+        RuleBook::from_text("rules", RULES).unwrap(),
         keeper,
         SessionOptions::default().with_state(state(&stage)),
     )
     .unwrap();
     let asked = Asked::new(&[]);
-    let second = session(&stage, AskForApproval::UnlessTrusted, &asked);
+    let second = session(&stage, AskForApproval::OnRequest, &asked);
     let runs = |session: &Session| {
-        let run = session.command("shuf").arg("notes.txt").output_blocking();
+        let run = session.command("locale").arg("charmap").output_blocking();
         run.is_ok_and(|run| run.outcome.success())
     };
     assert!(runs(&first));
@@ -65,7 +68,7 @@ fn a_prefix_that_was_kept_in_one_session_holds_in_the_other_once_it_looks_again(
     second.reload().unwrap();
     assert!(runs(&second));
     assert_eq!(asked.prompts().len(), 1);
-    let third = session(&stage, AskForApproval::UnlessTrusted, &Asked::new(&[]));
+    let third = session(&stage, AskForApproval::OnRequest, &Asked::new(&[]));
     assert!(runs(&third), "and a later one has it");
 }
 
