@@ -217,6 +217,8 @@ impl Stage {
                 "PALISADE_TEST_RUNNER_HELPER",
                 self.root.join("palisade-helper"),
             )
+            // Root has run the whole of it.
+            .env("PALISADE_TEST_LOAD_SEQUENCE", "2000")
             .env("PALISADE_TEST_PROBE", self.root.join("palisade-probe"));
         if let Some(strict) = std::env::var_os("PALISADE_CI_STRICT") {
             command.env("PALISADE_CI_STRICT", strict);

@@ -163,7 +163,7 @@ impl Session {
         if let Some(state) = &options.state {
             if sandbox.host.state_dir.as_deref() != Some(state.directory()) {
                 // It was set up before anybody knew of this directory.
-                drop(sandbox.take_first());
+                let _ = sandbox.take_first();
             }
             // Whatever is granted later, too.
             Arc::make_mut(&mut sandbox.host)

@@ -34,6 +34,10 @@ pub(crate) struct Ended {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoEnd {
     /// It was not started.
+    #[cfg_attr(
+        not(all(target_os = "linux", feature = "linux-landlock")),
+        expect(dead_code, reason = "a bare command is started before it is watched")
+    )]
     NotStarted(SetupFailure),
     /// It ran, or may have run, and whoever could have told its end is gone.
     Lost(String),

@@ -146,18 +146,14 @@ fn a_hundred_sessions_of_their_own() {
     });
 }
 
-/// How many commands run in sequence. A build without optimisation takes more than twice as long for each, and a test
-/// must come to an end.
+/// How many commands run in sequence, unless somebody has less time.
+const SEQUENCE: usize = 20_000;
+
 fn sequence() -> usize {
-    let otherwise = if cfg!(debug_assertions) {
-        5_000
-    } else {
-        20_000
-    };
     std::env::var("PALISADE_TEST_LOAD_SEQUENCE")
         .ok()
         .and_then(|text| text.parse().ok())
-        .unwrap_or(otherwise)
+        .unwrap_or(SEQUENCE)
 }
 
 #[test]
