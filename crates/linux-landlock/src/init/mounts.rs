@@ -401,7 +401,11 @@ fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<
             private: true,
         },
     )?;
-    attach(copy.as_fd(), target.as_fd())
+    match attach(copy.as_fd(), target.as_fd()) {
+        // It went away after it was found.
+        Err(Errno::NOENT) if kind == MaskKind::Socket => Ok(()),
+        attached => attached,
+    }
 }
 
 fn mount_on_itself(path: &AbsolutePath, more: u64) -> Result<(), Errno> {

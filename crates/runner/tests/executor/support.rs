@@ -26,7 +26,7 @@ use tempfile::TempDir;
 
 /// The helper: where Cargo built it, or where whoever runs the tests as another user put it.
 fn built_helper() -> PathBuf {
-    std::env::var_os("PALISADE_TEST_HELPER").map_or_else(
+    std::env::var_os("PALISADE_TEST_RUNNER_HELPER").map_or_else(
         || PathBuf::from(env!("CARGO_BIN_EXE_palisade-helper")),
         PathBuf::from,
     )
