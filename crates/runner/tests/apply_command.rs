@@ -45,6 +45,7 @@ mod linux {
             test();
             println!("test {name} ... ok");
         }
+        println!("test result: ok. {} passed; 0 failed", all.len());
     }
 
     struct Stage {
