@@ -52,6 +52,21 @@ impl Placed {
     }
 }
 
+impl Placed {
+    /// Refuses a place that contradicts itself: a policy that confines, and nothing to confine with.
+    fn check(&self) -> Result<(), SetupFailure> {
+        match self.sandbox == SandboxType::None && self.policy.uses_runtime_sandbox() {
+            true => Err(SetupFailure::new(
+                "placing the command",
+                None,
+                "the policy confines, and the place has no sandbox; whoever runs it without one says so with a policy \
+                 of full access",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 /// What a command reads.
 #[derive(Debug, Default)]
 #[non_exhaustive]
@@ -213,6 +228,7 @@ pub(crate) async fn begin(
 /// The ground for a command that shares it with no other. Setting a sandbox up takes a few milliseconds, which a runtime's
 /// thread is not kept for.
 async fn ground(host: &Host, placed: &Placed, driver: Driver) -> Result<Ground, SetupFailure> {
+    placed.check()?;
     if placed.sandbox == SandboxType::None {
         return Ok(Ground::Bare);
     }
@@ -248,5 +264,36 @@ pub(crate) fn not_started(failure: SetupFailure, cancel: &Cancellation) -> Outco
     match failure.step == claim::STEP && cancel.is_cancelled() {
         true => Outcome::Cancelled,
         false => Outcome::SetupFailed(failure),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::supervise::block_on;
+    use palisade_policy::{HostFacts, Os};
+
+    #[test]
+    fn a_policy_that_confines_never_runs_where_nothing_does() {
+        let root = tempfile::tempdir_in("/var/tmp").unwrap();
+        let cwd = WorkspaceRoot::new(root.path()).unwrap();
+        let host = Host::new(HostFacts::new(Os::Linux));
+        let made = root.path().join("made");
+        for (policy, runs) in [
+            (CanonicalSandboxPolicy::read_only(), false),
+            (
+                CanonicalSandboxPolicy::workspace_write([cwd.clone()]),
+                false,
+            ),
+            (CanonicalSandboxPolicy::full_access(), true),
+        ] {
+            let placed = Placed::new(SandboxType::None, policy, cwd.clone());
+            let touch = CommandSpec::new("/bin/touch")
+                .with_args([&made])
+                .with_cwd(root.path());
+            let finished = block_on(run(&host, &placed, Launch::new(touch), Driver::Blocking));
+            assert_eq!(finished.outcome.success(), runs, "{:?}", finished.outcome);
+            assert_eq!(made.exists(), runs);
+        }
     }
 }
