@@ -13,16 +13,26 @@ const MAX_PARTS: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Glob(Vec<Part>);
 
+/// What a glob says about the names of a path, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Part {
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a backend that translates globs must know every part"
+)]
+pub enum Part {
     /// `**`: any number of names, also none.
     AnyNames,
     /// One name.
     Name(Vec<Token>),
 }
 
+/// What a glob says about the characters of a name, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Token {
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a backend that translates globs must know every token"
+)]
+pub enum Token {
     /// `*`: any characters, also none.
     Any,
     /// `?`: one character.
@@ -41,6 +51,11 @@ impl Token {
 }
 
 impl Glob {
+    /// What it says, name by name.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.0
+    }
+
     /// Reads a pattern without a leading separator; empty and `.` parts are dropped.
     pub(crate) fn parse(pattern: &str) -> Result<Self, GlobProblem> {
         if pattern.len() > MAX_BYTES {

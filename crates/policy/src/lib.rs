@@ -100,6 +100,7 @@ pub use error::{
     Contradiction, GlobProblem, HostError, HostProblem, LimitError, LoweringProblem, PathError,
     PathProblem, PolicyError, PolicyProblem,
 };
+pub use glob::{Part as GlobPart, Token as GlobToken};
 pub use grant::Grant;
 pub use host::{HostFacts, Os, PathCase};
 pub use limits::ResourceLimits;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::glob::Glob;
+use crate::glob::{Glob, Part};
 use crate::host::PathCase;
 use crate::paths::AbsolutePath;
 
@@ -62,6 +62,16 @@ impl PathMatcher {
         match &self.0 {
             Matcher::Path(path) => Some(path),
             Matcher::Glob { base, .. } => base.as_ref(),
+        }
+    }
+
+    /// For a glob: what it says about the names below [`base`](Self::base). Where case does not matter, its letters are
+    /// small, and names are folded before they are compared.
+    #[must_use]
+    pub fn glob_parts(&self) -> Option<&[Part]> {
+        match &self.0 {
+            Matcher::Path(_) => None,
+            Matcher::Glob { glob, .. } => Some(glob.parts()),
         }
     }
 

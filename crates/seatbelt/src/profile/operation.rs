@@ -1,0 +1,45 @@
+//! What a command does, as Seatbelt names it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The name of an operation, such as `file-write*`. A `*` stands for the operations whose names begin so.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Operation(Cow<'static, str>);
+
+impl Operation {
+    /// `default`: what every other operation falls back to.
+    pub const DEFAULT: Self = Self::constant("default");
+    /// `file-read*`
+    pub const FILE_READ: Self = Self::constant("file-read*");
+    /// `file-write*`
+    pub const FILE_WRITE: Self = Self::constant("file-write*");
+    /// `file-write-unlink`: removing an entry, and the first half of a rename.
+    pub const FILE_WRITE_UNLINK: Self = Self::constant("file-write-unlink");
+    /// `file-write-create`: making an entry, and the second half of a rename.
+    pub const FILE_WRITE_CREATE: Self = Self::constant("file-write-create");
+    /// `process-exec*`
+    pub const PROCESS_EXEC: Self = Self::constant("process-exec*");
+    /// `network-outbound`
+    pub const NETWORK_OUTBOUND: Self = Self::constant("network-outbound");
+    /// `network-inbound`
+    pub const NETWORK_INBOUND: Self = Self::constant("network-inbound");
+    /// `network-bind`
+    pub const NETWORK_BIND: Self = Self::constant("network-bind");
+
+    pub(crate) const fn constant(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

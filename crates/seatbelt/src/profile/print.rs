@@ -1,0 +1,1 @@
+//! A profile as the text that `sandbox-exec` compiles.

@@ -1,0 +1,10 @@
+//! The Windows sandbox: one policy, lowered to a restricted token, access lists and a job.
+
+pub mod acl;
+pub mod host;
+pub mod plan;
+mod sid;
+
+pub use host::WindowsHost;
+pub use plan::Plan;
+pub use sid::{Sid, SidError};
