@@ -2,6 +2,7 @@
 
 pub mod acl;
 pub mod host;
+pub mod journal;
 pub mod plan;
 mod sid;
 
