@@ -3,9 +3,11 @@
 pub mod acl;
 pub mod host;
 pub mod journal;
+mod lower;
 pub mod plan;
 mod sid;
 
 pub use host::WindowsHost;
+pub use lower::{WindowsToken, private_places};
 pub use plan::Plan;
 pub use sid::{Sid, SidError};
