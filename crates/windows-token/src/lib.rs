@@ -2,6 +2,8 @@
 
 pub mod acl;
 pub mod host;
+#[cfg(feature = "model")]
+pub mod model;
 pub mod plan;
 mod sid;
 
