@@ -4,6 +4,8 @@ pub mod acl;
 pub mod host;
 pub mod journal;
 mod lower;
+#[cfg(feature = "model")]
+pub mod model;
 pub mod plan;
 mod sid;
 
