@@ -4,6 +4,9 @@ pub mod acl;
 pub mod host;
 pub mod plan;
 mod sid;
+pub mod survey;
+#[cfg(windows)]
+mod sys;
 
 pub use host::WindowsHost;
 pub use plan::Plan;
