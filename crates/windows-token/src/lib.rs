@@ -2,6 +2,8 @@
 
 pub mod acl;
 pub mod host;
+pub mod journal;
+mod lower;
 pub mod plan;
 mod sid;
 pub mod survey;
@@ -9,5 +11,6 @@ pub mod survey;
 mod sys;
 
 pub use host::WindowsHost;
+pub use lower::{WindowsToken, private_places};
 pub use plan::Plan;
 pub use sid::{Sid, SidError};
