@@ -8,6 +8,9 @@ mod lower;
 pub mod model;
 pub mod plan;
 mod sid;
+pub mod survey;
+#[cfg(windows)]
+mod sys;
 
 pub use host::WindowsHost;
 pub use lower::{WindowsToken, private_places};
