@@ -1,7 +1,11 @@
 //! The macOS sandbox: one policy, lowered to a Seatbelt profile.
 
 pub mod host;
+mod lower;
+mod plan;
 pub mod profile;
 
 pub use host::MacHost;
+pub use lower::{Seatbelt, private_places};
+pub use plan::SeatbeltPlan;
 pub use profile::Profile;
