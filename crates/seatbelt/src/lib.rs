@@ -4,6 +4,7 @@ pub mod host;
 mod lower;
 mod plan;
 pub mod profile;
+pub mod survey;
 
 pub use host::MacHost;
 pub use lower::{Seatbelt, private_places};
