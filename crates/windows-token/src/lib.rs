@@ -5,8 +5,13 @@ pub mod command_line;
 pub mod host;
 pub mod journal;
 mod lower;
+#[cfg(feature = "model")]
+pub mod model;
 pub mod plan;
 mod sid;
+pub mod survey;
+#[cfg(windows)]
+mod sys;
 
 pub use host::WindowsHost;
 pub use lower::{WindowsToken, private_places};
