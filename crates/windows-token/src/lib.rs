@@ -2,11 +2,14 @@
 
 pub mod acl;
 pub mod host;
+pub mod journal;
+mod lower;
 #[cfg(feature = "model")]
 pub mod model;
 pub mod plan;
 mod sid;
 
 pub use host::WindowsHost;
+pub use lower::{WindowsToken, private_places};
 pub use plan::Plan;
 pub use sid::{Sid, SidError};
