@@ -1,6 +1,7 @@
 //! The Windows sandbox: one policy, lowered to a restricted token, access lists and a job.
 
 pub mod acl;
+pub mod command_line;
 pub mod host;
 pub mod journal;
 mod lower;
