@@ -83,7 +83,9 @@ impl Book {
 
     /// Whether a session is in the journal and has not ended.
     pub(super) fn is_open(&self, session: SessionId) -> bool {
-        self.ledger.open_sessions().any(|(open, ..)| open == session)
+        self.ledger
+            .open_sessions()
+            .any(|(open, ..)| open == session)
     }
 
     /// A session of this process begins.

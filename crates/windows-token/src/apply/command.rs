@@ -123,10 +123,11 @@ impl Command {
     /// Looks a program up. Only absolute directories of the search path count.
     fn find(&self, name: &Path) -> Result<PathBuf, LaunchError> {
         let candidates = |path: PathBuf| {
-            let known = path
-                .extension()
-                .and_then(OsStr::to_str)
-                .is_some_and(|end| EXTENSIONS.iter().any(|known| end.eq_ignore_ascii_case(known)));
+            let known = path.extension().and_then(OsStr::to_str).is_some_and(|end| {
+                EXTENSIONS
+                    .iter()
+                    .any(|known| end.eq_ignore_ascii_case(known))
+            });
             let with = EXTENSIONS.map(|end| {
                 let mut longer = path.clone().into_os_string();
                 longer.push(".");
@@ -164,14 +165,15 @@ impl Command {
     }
 
     /// The environment with these variables in place of those of the same name, as one block.
-    pub(super) fn environment(
-        &self,
-        over: &[(String, PathBuf)],
-    ) -> Result<Vec<u16>, LaunchError> {
+    pub(super) fn environment(&self, over: &[(String, PathBuf)]) -> Result<Vec<u16>, LaunchError> {
         let own = self
             .env
             .iter()
-            .filter(|(name, _)| !over.iter().any(|(known, _)| name.eq_ignore_ascii_case(known)))
+            .filter(|(name, _)| {
+                !over
+                    .iter()
+                    .any(|(known, _)| name.eq_ignore_ascii_case(known))
+            })
             .map(|(name, value)| (name.as_os_str(), value.as_os_str()));
         let ours = over
             .iter()

@@ -163,7 +163,9 @@ pub enum StateError {
         path: AbsolutePath,
     },
     /// A command could write there.
-    #[error("the state directory {path} and the writable place {root} are in one another; name another state directory")]
+    #[error(
+        "the state directory {path} and the writable place {root} are in one another; name another state directory"
+    )]
     InsideRoot {
         /// The directory.
         path: AbsolutePath,

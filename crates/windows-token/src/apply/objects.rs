@@ -7,8 +7,8 @@ use std::os::windows::io::AsHandle as _;
 use palisade_policy::AbsolutePath;
 
 use super::error::EditError;
-use crate::acl::{Ace, Acl, AclError};
 use crate::acl::Rights;
+use crate::acl::{Ace, Acl, AclError};
 use crate::journal::Object;
 use crate::survey::{is_missing, plain};
 use crate::sys::file::{LastName, file_id, final_path, open, open_by_id};
@@ -79,8 +79,7 @@ impl Opened {
             // The whole volume is away. If it comes back, so does the entry: the journal keeps it.
             Err(error) => return Err(failed(error)),
         };
-        let same_volume =
-            file_id(volume.as_handle()).is_ok_and(|found| found.volume == id.volume);
+        let same_volume = file_id(volume.as_handle()).is_ok_and(|found| found.volume == id.volume);
         if !same_volume {
             return Ok(None);
         }

@@ -87,8 +87,7 @@ impl Session {
         traces: Traces,
         patience: Duration,
     ) -> io::Result<Self> {
-        let allow =
-            |rights, sid: &Sid| Ace::new(AceKind::Allow, rights, sid.clone());
+        let allow = |rights, sid: &Sid| Ace::new(AceKind::Allow, rights, sid.clone());
         let list: Acl = [allow(ALL_ON_DESKTOP, user), allow(ON_DESKTOP, logon)]
             .into_iter()
             .collect();

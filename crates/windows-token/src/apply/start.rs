@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palisade_policy::{
-    AbsolutePath, AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement,
-    PolicyContext, ResolvedPolicy,
+    AbsolutePath, AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, PolicyContext,
+    ResolvedPolicy,
 };
 
 use super::book::Book;
@@ -151,7 +151,9 @@ pub(super) fn prepare(
         removed: false,
     };
     let outcome = tmp.map_err(StartError::from).and_then(|tmp| {
-        plan_and_edit(policy, context, accepted, options, &state, &mut book, session, &tmp)
+        plan_and_edit(
+            policy, context, accepted, options, &state, &mut book, session, &tmp,
+        )
     });
     let (policy, plan, mut enforcement, host) = match outcome {
         Ok(parts) => parts,

@@ -210,7 +210,10 @@ impl StateDirectory {
         let all = |sid: &Sid| {
             Ace::new(AceKind::Allow, Rights::FILE_ALL, sid.clone()).with_flags(AceFlags::TREE)
         };
-        let list: Acl = [&self.user, &Sid::local_system()].into_iter().map(all).collect();
+        let list: Acl = [&self.user, &Sid::local_system()]
+            .into_iter()
+            .map(all)
+            .collect();
         let bytes = list.to_bytes().map_err(io::Error::other);
         bytes
             .and_then(|bytes| make_directory(path, &Descriptor::new(&bytes)?))
@@ -259,7 +262,9 @@ impl StateDirectory {
                 }
                 AclEntry::Known(_) => {}
                 AclEntry::Other(other) if other.kind() == Some(AceKind::Deny) => {}
-                AclEntry::Other(_) => return Err(not_private("an entry of a rare kind".to_owned())),
+                AclEntry::Other(_) => {
+                    return Err(not_private("an entry of a rare kind".to_owned()));
+                }
             }
         }
         Ok(())

@@ -201,6 +201,7 @@ impl Job {
     ///
     /// # Errors
     /// The system refused to say.
+    #[cfg(test)]
     pub(crate) fn contains(&self, process: BorrowedHandle<'_>) -> io::Result<bool> {
         let mut answer = 0;
         // SAFETY: both handles are borrowed for the call, and the place for the answer is ours.
