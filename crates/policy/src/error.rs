@@ -280,6 +280,14 @@ pub enum LoweringProblem {
         /// The path.
         path: AbsolutePath,
     },
+    /// A writable path with an access list that the user may not change.
+    #[error(
+        "the access list of {path} cannot be changed by this user; let its owner grant that, or choose a directory of your own"
+    )]
+    ForeignAccessList {
+        /// The path.
+        path: AbsolutePath,
+    },
     /// A writable path where the kernel shows its own parameters and devices.
     #[error("{path} is not for files: what is written there changes the kernel or reaches devices")]
     KernelRoot {
