@@ -150,6 +150,7 @@ impl fmt::Display for PathMatcher {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -165,7 +166,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_walk_looks_only_where_something_can_match() {
         assert!(below("/etc/shadow*", "/"));
         assert!(below("/etc/shadow*", "/etc"));

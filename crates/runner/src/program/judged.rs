@@ -80,6 +80,7 @@ impl Judged {
 
 #[expect(
     clippy::unnecessary_cast,
+    clippy::cast_sign_loss,
     reason = "the types of these fields differ between systems"
 )]
 pub(super) fn identity(found: &Stat) -> (u64, u64, (i64, i64)) {

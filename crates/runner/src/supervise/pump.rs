@@ -57,9 +57,11 @@ const ROUNDS: usize = 16;
 
 /// After so many bytes a stream is taken for a flood, which is worth a larger pipe. Pipes of every command from the
 /// start would use up what the kernel grants to one user.
+#[cfg(target_os = "linux")]
 const FLOOD: u64 = 1024 * 1024;
 
 /// The size of a flood's pipe.
+#[cfg(target_os = "linux")]
 const FLOOD_PIPE: usize = 256 * 1024;
 
 /// The most that is read of each stream when waiting is over: what the largest pipe can hold that a command can make,
