@@ -71,6 +71,8 @@
 //! - Nothing here needs an administrator, and nothing is installed.
 
 pub mod acl;
+#[cfg(windows)]
+mod apply;
 pub mod command_line;
 pub mod host;
 pub mod journal;
@@ -83,6 +85,12 @@ pub mod survey;
 #[cfg(windows)]
 mod sys;
 
+#[cfg(windows)]
+pub use apply::{
+    Child, Command, EditError, EndError, Exit, ExitCause, JudgedProgram, LaunchError,
+    SelfCheckFailure, Session, StartError, StartOptions, Started, StateError, Stdio, Usage,
+    default_state_directory, start,
+};
 pub use host::WindowsHost;
 pub use lower::{WindowsToken, private_places};
 pub use plan::Plan;
