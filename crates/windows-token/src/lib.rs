@@ -12,6 +12,7 @@ mod sid;
 pub mod survey;
 #[cfg(windows)]
 mod sys;
+pub mod wrapper;
 
 #[cfg(windows)]
 pub use apply::{
