@@ -78,11 +78,7 @@ impl PathMatcher {
     /// For a glob: which one it is, and how far the path gets into it: entry `i` says that the names below
     /// [`base`](Self::base) match the first `i` parts. What it can match below two paths is the same if both are.
     #[must_use]
-    pub fn progress(
-        &self,
-        path: &AbsolutePath,
-        case: PathCase,
-    ) -> Option<(&str, Vec<bool>)> {
+    pub fn progress(&self, path: &AbsolutePath, case: PathCase) -> Option<(&str, Vec<bool>)> {
         let Matcher::Glob { base, text, glob } = &self.0 else {
             return None;
         };
@@ -151,6 +147,7 @@ impl fmt::Display for PathMatcher {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -166,7 +163,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_walk_looks_only_where_something_can_match() {
         assert!(below("/etc/shadow*", "/"));
         assert!(below("/etc/shadow*", "/etc"));
