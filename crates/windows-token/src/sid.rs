@@ -84,6 +84,28 @@ impl Sid {
         }
     }
 
+    /// `S-1-5-12`: every restricted token, in both checks. Nobody is granted anything by this name here.
+    #[must_use]
+    pub fn restricted_code() -> Self {
+        Self {
+            authority: 5,
+            sub_authorities: vec![12],
+        }
+    }
+
+    /// Whether it has the form of a capability. Accounts have it too: what says that it is one is the file that keeps
+    /// them.
+    #[must_use]
+    pub fn looks_like_capability(&self) -> bool {
+        self.authority == 5 && matches!(self.sub_authorities.as_slice(), [21, _, _, _, _])
+    }
+
+    /// The bytes that it takes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        8 + self.sub_authorities.len() * 4
+    }
+
     /// As Windows keeps it in memory: revision, count, authority (high byte first), numbers (low byte first).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

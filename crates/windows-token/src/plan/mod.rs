@@ -3,8 +3,10 @@
 use palisade_policy::AbsolutePath;
 use serde::Serialize;
 
-use crate::acl::Ace;
+use crate::acl::{Ace, Rights};
 use crate::sid::Sid;
+
+mod text;
 
 /// What a session on Windows is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,6 +27,9 @@ pub struct Plan {
 }
 
 /// A restricted token: the user's own, with less.
+///
+/// Another kind of token, such as one of an AppContainer, would be planned here: the edits name whoever is in
+/// `restricting`, and the job and the launch do not ask what kind of token it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TokenPlan {
@@ -42,6 +47,10 @@ pub struct TokenPlan {
     pub delete_privileges: Vec<String>,
     /// The access list of what the command makes where nothing is inherited, such as its pipes.
     pub default_dacl: Vec<Ace>,
+    /// What the token must be refused, each right by itself, on a file that the user may do all of this to. A token that
+    /// is granted any of it is not used: nobody has documented whether the second check sees the last two, and with them
+    /// a command could open whatever the user owns.
+    pub must_refuse: Rights,
 }
 
 /// Entries for the access list of one object.
@@ -110,6 +119,20 @@ pub enum UiLimit {
     WriteClipboard,
     /// Changing the system's parameters.
     SystemParameters,
+}
+
+impl UiLimit {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Desktop,
+        Self::DisplaySettings,
+        Self::ExitWindows,
+        Self::GlobalAtoms,
+        Self::Handles,
+        Self::ReadClipboard,
+        Self::WriteClipboard,
+        Self::SystemParameters,
+    ];
 }
 
 /// What the command inherits.

@@ -1,0 +1,77 @@
+//! From a resolved policy and facts to a plan: pure, so it builds and is tested on every system.
+
+mod areas;
+mod edits;
+mod job;
+mod report;
+mod token;
+
+use palisade_policy::{
+    Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces, ResolvedPolicy,
+    SandboxType,
+};
+
+use crate::host::WindowsHost;
+use crate::plan::{DesktopPlan, HandlePlan, Plan};
+
+/// The variables that say where temporary files go.
+const TEMP_VARIABLES: [&str; 2] = ["TEMP", "TMP"];
+
+/// The backend for Windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
+pub struct WindowsToken;
+
+/// What a session on this host owns by itself: what a policy must be resolved with before it is lowered.
+#[must_use]
+pub fn private_places(host: &WindowsHost) -> PrivatePlaces {
+    PrivatePlaces::default().with_overlays(host.session_tmp.clone())
+}
+
+impl Backend for WindowsToken {
+    type Host = WindowsHost;
+    type Plan = Plan;
+
+    fn sandbox_type(&self) -> SandboxType {
+        SandboxType::WindowsRestrictedToken
+    }
+
+    /// Every Windows has restricted tokens. Whether one restricts is seen when it is made: before that nothing runs.
+    fn availability(&self, _: &WindowsHost) -> Availability {
+        Availability::Works
+    }
+
+    fn lower(
+        &self,
+        policy: &ResolvedPolicy,
+        host: &WindowsHost,
+    ) -> Result<Lowered<Plan>, PolicyError> {
+        if !policy.canonical().uses_runtime_sandbox() {
+            return Err(PolicyError::at("type", LoweringProblem::NothingToEnforce));
+        }
+        // The oracle and the plan must speak of the same session.
+        if policy.context().private != private_places(host) {
+            return Err(PolicyError::at(
+                "private",
+                LoweringProblem::OtherPrivatePlaces,
+            ));
+        }
+        let areas = areas::collect(policy, host)?;
+        let built = edits::build(policy, host, &areas);
+        let token = token::plan(host, &built.capabilities);
+        let report = report::report(policy, host, &areas, &built);
+        let (job, report) = job::plan(policy, report);
+        let environment = host.session_tmp.iter().flat_map(|directory| {
+            TEMP_VARIABLES.map(|variable| (variable.to_owned(), directory.clone()))
+        });
+        let plan = Plan {
+            token,
+            acl_edits: built.edits,
+            job,
+            handles: HandlePlan::StandardOnly,
+            desktop: DesktopPlan::Private,
+            environment: environment.collect(),
+        };
+        Ok(Lowered::new(policy, plan, report))
+    }
+}

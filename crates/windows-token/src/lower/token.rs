@@ -1,0 +1,37 @@
+//! Who the command is: the user's own token, with less.
+
+use crate::acl::{Ace, AceKind, Rights};
+use crate::host::WindowsHost;
+use crate::plan::TokenPlan;
+use crate::sid::Sid;
+
+/// The privilege to pass through directories on the way to something. Everybody has it, and nothing works without it.
+const TRAVERSE: &str = "SeChangeNotifyPrivilege";
+
+/// The token for these capabilities.
+pub(super) fn plan(host: &WindowsHost, capabilities: &[Sid]) -> TokenPlan {
+    let restricting: Vec<Sid> = capabilities.iter().chain([&host.logon]).cloned().collect();
+    // What the command makes where nothing is inherited, such as its pipes, must pass both checks: the first knows the
+    // user, the second only the restricting identifiers.
+    let system = Sid::local_system();
+    let default_dacl = [&host.user, &system]
+        .into_iter()
+        .chain(&restricting)
+        .map(|sid| Ace::new(AceKind::Allow, Rights::GENERIC_ALL, sid.clone()))
+        .collect();
+    TokenPlan {
+        disable_max_privilege: true,
+        lua_token: true,
+        write_restricted: true,
+        restricting,
+        disable: host.powerful_groups.clone(),
+        delete_privileges: host
+            .privileges
+            .iter()
+            .filter(|name| !name.eq_ignore_ascii_case(TRAVERSE))
+            .cloned()
+            .collect(),
+        default_dacl,
+        must_refuse: Rights::CHANGES & !Rights::DELETE_CHILD,
+    }
+}

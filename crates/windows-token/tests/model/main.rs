@@ -1,0 +1,6 @@
+//! The model of the access check: what it says about published observations, and about our own plans.
+#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
+
+mod inheritance;
+mod published;
+mod support;
