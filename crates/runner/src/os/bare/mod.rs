@@ -30,7 +30,7 @@ use crate::outcome::SetupFailure;
 use crate::supervise::{Ended, NoEnd};
 use child::Child;
 use mark::Mark;
-#[cfg(all(target_os = "macos", feature = "seatbelt"))]
+#[cfg(all(any(target_os = "macos", test), feature = "seatbelt"))]
 pub(super) use prepare::candidates;
 use prepare::{Names, prepare};
 #[cfg(target_os = "macos")]

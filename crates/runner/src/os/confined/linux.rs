@@ -1,10 +1,8 @@
 //! Sessions of the Linux sandbox.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -14,9 +12,10 @@ use palisade_linux_landlock::survey::{self, SurveyOptions};
 use palisade_linux_landlock::{
     Child, Command, ExitCause, GitHistory, Helper, LaunchError, Session, StartError, Started, start,
 };
-use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy, WorkspaceRoot};
+use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy};
 
 use super::notes;
+use super::trusted::{helper_is_same, real};
 use crate::config::Own;
 use crate::host::Host;
 use crate::launch::Placed;
@@ -196,53 +195,6 @@ impl ConfinedSession {
     pub(crate) fn end(self) {
         self.session.end();
     }
-}
-
-/// Makes sure that a helper is the file that this program used first. It is started without a sandbox: one that a command
-/// put in its place would run as that command likes.
-fn helper_is_same(program: &Path) -> Result<(), SetupFailure> {
-    type Identity = (u64, u64, i64, i64, u64, Option<(i64, i64)>);
-    static KNOWN: Mutex<BTreeMap<PathBuf, Identity>> = Mutex::new(BTreeMap::new());
-    let Ok(found) = fs::metadata(program) else {
-        // Whoever starts it says what is missing.
-        return Ok(());
-    };
-    // The time of the last change of any kind tells most, but each new name for a file is a change: where it has several,
-    // others make and remove them.
-    let changed = (found.ctime(), found.ctime_nsec());
-    let now = (
-        found.dev(),
-        found.ino(),
-        found.mtime(),
-        found.mtime_nsec(),
-        found.len(),
-        (found.nlink() == 1).then_some(changed),
-    );
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = *known.entry(program.to_owned()).or_insert(now);
-    match first == now {
-        true => Ok(()),
-        false => Err(SetupFailure::new(
-            "checking the sandbox helper",
-            None,
-            format!(
-                "the sandbox helper {} is not the file that this program used before; if you replaced it, start this \
-                 program again",
-                program.display()
-            ),
-        )),
-    }
-}
-
-/// The directory that a policy is resolved against, without links.
-fn real(cwd: &WorkspaceRoot) -> Result<WorkspaceRoot, SetupFailure> {
-    let step = "resolving the policy";
-    let path = cwd.path().as_path();
-    let real = fs::canonicalize(path).map_err(|error| {
-        let message = format!("the directory of the policy {}: {error}", path.display());
-        SetupFailure::new(step, error.raw_os_error(), message)
-    })?;
-    WorkspaceRoot::new(real).map_err(|error| SetupFailure::new(step, None, error.to_string()))
 }
 
 fn start_failure(error: &StartError) -> SetupFailure {

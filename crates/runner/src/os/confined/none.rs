@@ -24,7 +24,8 @@ impl ConfinedSession {
         Err(SetupFailure::new(
             "finding a sandbox",
             None,
-            "no sandbox is built in for this system; build with the feature `linux-landlock` and run it on Linux",
+            "no sandbox is built in for this system; build with the feature of its own (`linux-landlock`, `seatbelt`, \
+             `windows-token`)",
         ))
     }
 

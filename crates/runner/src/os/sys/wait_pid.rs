@@ -41,14 +41,27 @@ pub(in crate::os) fn end_of(pid: i32, reap: Reap) -> Result<Option<Ended>, Errno
     Ok(Some(Ended { how, usage }))
 }
 
+/// How many nanoseconds a tick of the clock of this machine is: so many of these for so many of those.
+#[cfg(target_os = "macos")]
+#[repr(C)]
+struct Timebase {
+    numer: u32,
+    denom: u32,
+}
+
+#[cfg(target_os = "macos")]
+unsafe extern "C" {
+    fn mach_timebase_info(info: *mut Timebase) -> libc::c_int;
+}
+
 /// What a process used that was not reaped, its own reaped children included; zero where the system does not say.
 #[cfg(target_os = "macos")]
 fn usage_of(pid: i32) -> Usage {
     use std::time::Duration;
 
-    // SAFETY: all-zero records are valid storage.
-    let (mut used, mut base): (libc::rusage_info_v4, libc::mach_timebase_info) =
-        unsafe { (mem::zeroed(), mem::zeroed()) };
+    // SAFETY: an all-zero record is valid storage.
+    let mut used: libc::rusage_info_v4 = unsafe { mem::zeroed() };
+    let mut base = Timebase { numer: 0, denom: 0 };
     // SAFETY: the record is ours and of the flavour that is asked for.
     let asked = unsafe {
         libc::proc_pid_rusage(
@@ -57,12 +70,8 @@ fn usage_of(pid: i32) -> Usage {
             (&raw mut used).cast::<libc::rusage_info_t>(),
         )
     };
-    #[expect(
-        deprecated,
-        reason = "the crate that it is deprecated for is one more dependency"
-    )]
-    // SAFETY: the record is ours.
-    let based = unsafe { libc::mach_timebase_info(&raw mut base) };
+    // SAFETY: the record is ours, and as the system has it.
+    let based = unsafe { mach_timebase_info(&raw mut base) };
     if asked != 0 || based != 0 || base.denom == 0 {
         return Usage::default();
     }
