@@ -5,6 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
@@ -44,6 +45,9 @@ pub(crate) struct ConfinedSession {
 }
 
 impl ConfinedSession {
+    /// Whether [`denials`](Self::denials) has anything to say, ever.
+    pub(crate) const TELLS_DENIALS: bool = false;
+
     /// Sets a session up. Waits until that is done.
     ///
     /// # Errors
@@ -170,6 +174,12 @@ impl ConfinedSession {
             .flatten()
             .flat_map(notes::of_import)
             .collect()
+    }
+
+    /// Nothing: the kernel does not tell what it denied.
+    #[expect(clippy::unused_self, reason = "other systems tell")]
+    pub(crate) const fn denials(&self, _ran_for: Duration) -> Vec<String> {
+        Vec::new()
     }
 
     /// Looks at the writable roots, so that [`ConfinedSession::aftermath`] can tell what changed. Call it before the

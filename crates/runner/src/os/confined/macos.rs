@@ -51,6 +51,9 @@ pub(crate) struct ConfinedSession {
 }
 
 impl ConfinedSession {
+    /// Whether [`denials`](Self::denials) has anything to say, ever.
+    pub(crate) const TELLS_DENIALS: bool = true;
+
     /// Sets a session up. Waits until that is done.
     ///
     /// # Errors
@@ -84,13 +87,18 @@ impl ConfinedSession {
             .map_err(|error| refused(&error))?;
         own.check(&policy)?;
         helper_is_same(&helper)?;
-        let lowered = Seatbelt.lower(&policy, &mac).map_err(|error| refused(&error))?;
-        let (plan, enforcement) = lowered.admit(&placed.accepted).map_err(|refusal| {
-            SetupFailure::new("accepting losses", None, refusal.to_string())
-        })?;
+        let lowered = Seatbelt
+            .lower(&policy, &mac)
+            .map_err(|error| refused(&error))?;
+        let (plan, enforcement) = lowered
+            .admit(&placed.accepted)
+            .map_err(|refusal| SetupFailure::new("accepting losses", None, refusal.to_string()))?;
         let tag = RunTag::random().map_err(|error| stdio::failure("finding a tag", &error))?;
-        let launch = Launch::new(&tag.put_into(&plan.profile.text()), &plan.profile.parameters)
-            .map_err(|error| failure(&error))?;
+        let launch = Launch::new(
+            &tag.put_into(&plan.profile.text()),
+            &plan.profile.parameters,
+        )
+        .map_err(|error| failure(&error))?;
         Ok(Self {
             launch,
             tag,

@@ -73,7 +73,9 @@ pub(super) fn ended(
     program: &str,
 ) -> Result<Ended, NoEnd> {
     let said = said.map_err(|errno| {
-        NoEnd::Lost(format!("whether {program} was started is not known: {errno}"))
+        NoEnd::Lost(format!(
+            "whether {program} was started is not known: {errno}"
+        ))
     })?;
     let end = match ended.how {
         How::Code(code) => Ok(code),
@@ -158,7 +160,11 @@ mod tests {
             assert_eq!(failure.step, "starting the sandbox");
             assert!(failure.message.contains(word), "{failure}");
         }
-        let told = ended(end(How::Code(127)), Ok(b"S\x03\0\0\0\x02\0\0\0".to_vec()), "make");
+        let told = ended(
+            end(How::Code(127)),
+            Ok(b"S\x03\0\0\0\x02\0\0\0".to_vec()),
+            "make",
+        );
         let Err(NoEnd::NotStarted(failure)) = told else {
             panic!("{told:?}")
         };
