@@ -10,10 +10,10 @@
 //! | what the generic rights are for files | Microsoft Learn, "File Security and Access Rights" |
 //! | backup reads, restore writes, whatever lists say | Microsoft Learn, "Privilege Constants", "File Security and Access Rights" |
 
-use super::descriptor::{Dacl, Descriptor};
+use super::descriptor::Descriptor;
 use super::switches::{MixedRequest, OwnerCheck, Switches};
 use super::token::{Privilege, Token};
-use crate::acl::{Ace, AceFlags, AceKind, Rights};
+use crate::acl::{Ace, AceFlags, AceKind, Dacl, Rights};
 use crate::sid::Sid;
 
 /// Why a token does not get what it asks for.
@@ -48,13 +48,13 @@ pub fn check(
     desired: Rights,
     switches: Switches,
 ) -> Result<(), Refused> {
-    let Dacl::List(list) = &descriptor.dacl else {
+    if descriptor.dacl == Dacl::Null {
         return Ok(());
-    };
+    }
+    let list = descriptor.entries();
     let open = by_privilege(token, mapped(desired));
     let owner = &descriptor.owner;
     let owner_decides = !list
-        .0
         .iter()
         .any(|ace| is_effective(ace) && ace.sid == Sid::owner_rights());
 
@@ -73,7 +73,7 @@ pub fn check(
         OwnerCheck::EachPass => (implicit(owns), implicit(owns_restricted)),
     };
 
-    pass(&list.0, open & !first, |ace| match ace.kind {
+    pass(&list, open & !first, |ace| match ace.kind {
         AceKind::Allow => is_one_of(ace, owner, &token.enabled),
         AceKind::Deny => {
             is_one_of(ace, owner, &token.enabled) || is_one_of(ace, owner, &token.deny_only)
@@ -90,7 +90,7 @@ pub fn check(
         (true, MixedRequest::WritePart) => writes,
         (true, MixedRequest::Whole) | (false, _) => open,
     };
-    pass(&list.0, asked & !second, |ace| {
+    pass(&list, asked & !second, |ace| {
         is_one_of(ace, owner, &restriction.sids)
     })
     .map_err(|refused| refused.in_pass(Pass::Restriction))

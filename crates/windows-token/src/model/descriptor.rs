@@ -4,7 +4,7 @@
 //! Inheritable ACEs". CREATOR OWNER is not modelled.
 
 use super::check::mapped;
-use crate::acl::{Ace, AceFlags, Acl, Rights};
+use crate::acl::{Ace, AceFlags, Dacl, Rights};
 use crate::sid::Sid;
 
 /// Who owns an object, and its list.
@@ -17,16 +17,6 @@ pub struct Descriptor {
     pub dacl: Dacl,
     /// Whether it inherits nothing (`SE_DACL_PROTECTED`).
     pub protected: bool,
-}
-
-/// The list of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "there is one or there is none")]
-pub enum Dacl {
-    /// There is none: everything is allowed to everybody.
-    Null,
-    /// This one.
-    List(Acl),
 }
 
 /// What an object is, for inheritance.
@@ -45,7 +35,7 @@ impl Descriptor {
     pub fn new(owner: Sid, entries: impl IntoIterator<Item = Ace>) -> Self {
         Self {
             owner,
-            dacl: Dacl::List(Acl(entries.into_iter().collect())),
+            dacl: Dacl::List(entries.into_iter().collect()),
             protected: false,
         }
     }
@@ -69,12 +59,12 @@ impl Descriptor {
         }
     }
 
-    /// The entries; none if there is no list.
+    /// The entries; none if there is no list. Entries that neither allow nor deny are not modelled.
     #[must_use]
-    pub fn entries(&self) -> &[Ace] {
+    pub fn entries(&self) -> Vec<Ace> {
         match &self.dacl {
-            Dacl::Null => &[],
-            Dacl::List(list) => &list.0,
+            Dacl::Null => Vec::new(),
+            Dacl::List(list) => list.aces().cloned().collect(),
         }
     }
 
@@ -88,7 +78,7 @@ impl Descriptor {
         given: Option<&[Ace]>,
         default: &[Ace],
     ) -> Self {
-        let inherited = inherited(parent.entries(), kind);
+        let inherited = inherited(&parent.entries(), kind);
         let entries: Vec<Ace> = match given {
             Some(given) => given.iter().cloned().chain(inherited).collect(),
             None if inherited.is_empty() => default.to_vec(),
@@ -104,17 +94,18 @@ impl Descriptor {
         if self.protected {
             return;
         }
-        let inherited = inherited(parent.entries(), kind);
-        match &mut self.dacl {
-            // No list and nothing inherited: still no list.
-            Dacl::Null if inherited.is_empty() => {}
-            Dacl::Null => self.dacl = Dacl::List(Acl(inherited)),
-            Dacl::List(list) if !list.0.is_sorted_by_key(was_inherited) => self.protected = true,
-            Dacl::List(list) => {
-                list.0.retain(|ace| !was_inherited(ace));
-                list.0.extend(inherited);
-            }
+        let inherited = inherited(&parent.entries(), kind);
+        let mut own = self.entries();
+        if !own.is_sorted_by_key(was_inherited) {
+            self.protected = true;
+            return;
         }
+        // No list and nothing inherited: still no list.
+        if self.dacl == Dacl::Null && inherited.is_empty() {
+            return;
+        }
+        own.retain(|ace| !was_inherited(ace));
+        self.dacl = Dacl::List(own.into_iter().chain(inherited).collect());
     }
 }
 

@@ -41,9 +41,9 @@ mod switches;
 mod token;
 pub mod vectors;
 
-pub use apply::{ApplyError, apply, remove};
+pub use apply::{Applied, ApplyError, apply};
 pub use check::{Pass, Refused, check, mapped};
-pub use descriptor::{Dacl, Descriptor, Kind, inherited};
+pub use descriptor::{Descriptor, Kind, inherited};
 pub use files::{FileSystem, Object, ObjectId};
 pub use operations::{Demand, Failed, Operation, everything_for};
 pub use switches::{MixedRequest, OwnerCheck, Switches, WriteType};

@@ -15,11 +15,11 @@
 use palisade_policy::AbsolutePath;
 
 use super::check::{Refused, check};
-use super::descriptor::{Dacl, Descriptor, Kind};
+use super::descriptor::{Descriptor, Kind};
 use super::files::{FileSystem, ObjectId, last_name};
 use super::switches::Switches;
 use super::token::Token;
-use crate::acl::{Ace, Acl, Rights};
+use crate::acl::{Ace, AceKind, Dacl, Rights};
 use crate::sid::Sid;
 
 /// Something that a program does.
@@ -383,6 +383,6 @@ fn impossible(path: &AbsolutePath) -> Failed {
 /// A list that lets one identifier do everything: what an attacker would set.
 #[must_use]
 pub fn everything_for(sid: &Sid) -> Dacl {
-    let ace = Ace::new(crate::acl::AceKind::Allow, Rights::FILE_ALL, sid.clone());
-    Dacl::List(Acl(vec![ace]))
+    let ace = Ace::new(AceKind::Allow, Rights::FILE_ALL, sid.clone());
+    Dacl::List([ace].into_iter().collect())
 }

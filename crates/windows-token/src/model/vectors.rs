@@ -3,9 +3,9 @@
 //! Tokens cannot be made of any identifiers one likes, so a case speaks of [`Whom`], and whoever runs it says which
 //! identifiers those are where it runs.
 
-use super::descriptor::{Dacl, Descriptor};
+use super::descriptor::Descriptor;
 use super::token::Token;
-use crate::acl::{Ace, AceFlags, AceKind, Acl, Rights};
+use crate::acl::{Ace, AceFlags, AceKind, Rights};
 use crate::sid::Sid;
 
 /// Whom a case speaks of.
@@ -103,19 +103,7 @@ impl Case {
         let owner = people.sid(self.owner);
         match &self.list {
             Some(list) => Descriptor::new(owner, list.iter().map(entry)),
-            None => Descriptor {
-                dacl: Dacl::Null,
-                ..Descriptor::new(owner, [])
-            },
-        }
-    }
-
-    /// The list of the case, if there is one.
-    #[must_use]
-    pub fn acl(&self, people: &People) -> Option<Acl> {
-        match self.descriptor(people).dacl {
-            Dacl::Null => None,
-            Dacl::List(list) => Some(list),
+            None => Descriptor::without_list(owner),
         }
     }
 

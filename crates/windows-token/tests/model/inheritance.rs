@@ -1,7 +1,7 @@
 //! What is inherited, by the table of Microsoft Learn, "ACE Inheritance Rules".
 
-use palisade_windows_token::acl::{Ace, AceFlags, AceKind, Rights};
-use palisade_windows_token::model::{Dacl, Descriptor, Kind, Operation, Switches, inherited};
+use palisade_windows_token::acl::{Ace, AceFlags, AceKind, Dacl, Rights};
+use palisade_windows_token::model::{Descriptor, Kind, Operation, Switches, inherited};
 
 use crate::support::{
     FULL, MODIFY, READ, abs, allow, capability, deny, disk, here, rename, unconfined, user, users,
@@ -118,7 +118,7 @@ fn what_is_protected_inherits_nothing_and_no_list_becomes_one() {
     let files = with_entry(files, "/srv/app", allow(READ, users()));
     assert_eq!(files.at(&abs("/srv/app/own")).unwrap().descriptor, before);
     let open = &files.at(&abs("/srv/app/open")).unwrap().descriptor;
-    assert!(matches!(&open.dacl, Dacl::List(list) if list.0.len() == 2));
+    assert!(matches!(&open.dacl, Dacl::List(list) if list.entries().len() == 2));
 }
 
 #[test]
