@@ -71,6 +71,8 @@
 //! - Nothing here needs an administrator, and nothing is installed.
 
 pub mod acl;
+#[cfg(windows)]
+mod apply;
 pub mod command_line;
 pub mod host;
 pub mod journal;
@@ -82,7 +84,14 @@ mod sid;
 pub mod survey;
 #[cfg(windows)]
 mod sys;
+pub mod wrapper;
 
+#[cfg(windows)]
+pub use apply::{
+    Child, Command, EditError, EndError, Exit, ExitCause, JudgedProgram, LaunchError,
+    SelfCheckFailure, Session, StartError, StartOptions, Started, StateError, Stdio, Usage,
+    default_state_directory, start,
+};
 pub use host::WindowsHost;
 pub use lower::{WindowsToken, private_places};
 pub use plan::Plan;

@@ -2,11 +2,14 @@
 //! no protection, and reading cannot be denied.
 
 use std::collections::BTreeMap;
+use std::os::windows::io::AsHandle as _;
 
 use palisade_policy::{AbsolutePath, PathCase, PathMatcher};
 
 use super::look::SurveyOptions;
-use crate::host::Matches;
+use crate::acl::Rights;
+use crate::host::{Matches, SecondNames};
+use crate::sys::file::{LastName, link_count, open};
 
 /// A walk with a budget, for all patterns at once.
 pub(super) struct Walk<'a> {
@@ -15,6 +18,8 @@ pub(super) struct Walk<'a> {
     case: PathCase,
     entries_left: usize,
     max_matches: usize,
+    /// Whether second names are looked for, and what was found so far.
+    second_names: Option<SecondNames>,
 }
 
 impl<'a> Walk<'a> {
@@ -33,6 +38,7 @@ impl<'a> Walk<'a> {
             case,
             entries_left: options.max_entries,
             max_matches: options.max_matches,
+            second_names: options.second_names.then_some(SecondNames::None),
         }
     }
 
@@ -41,7 +47,7 @@ impl<'a> Walk<'a> {
         let mut pending = vec![place.clone()];
         self.judge(place);
         while let Some(directory) = pending.pop() {
-            if !self.could_match_below(&directory) {
+            if self.second_names.is_none() && !self.could_match_below(&directory) {
                 continue;
             }
             let entries = match std::fs::read_dir(directory.as_path()) {
@@ -71,15 +77,39 @@ impl<'a> Walk<'a> {
                 };
                 self.judge(&path);
                 // A junction is a link here, too.
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let kind = entry.file_type().ok();
+                if kind.is_some_and(|kind| kind.is_dir()) {
                     pending.push(path);
+                } else if kind.is_some_and(|kind| kind.is_file()) {
+                    self.count_names(&path);
                 }
             }
         }
     }
 
-    pub(super) fn finish(self) -> BTreeMap<String, Matches> {
-        self.found
+    pub(super) fn finish(self) -> (BTreeMap<String, Matches>, SecondNames) {
+        (self.found, self.second_names.unwrap_or_default())
+    }
+
+    fn count_names(&mut self, path: &AbsolutePath) {
+        let Some(seen) = &mut self.second_names else {
+            return;
+        };
+        let count = open(path.as_path(), Rights::READ_ATTRIBUTES, LastName::Itself)
+            .and_then(|file| link_count(file.as_handle()));
+        *seen = match (std::mem::take(seen), count) {
+            (SecondNames::Found { count, example }, Ok(2..)) => SecondNames::Found {
+                count: count + 1,
+                example,
+            },
+            (SecondNames::None | SecondNames::Unknown, Ok(2..)) => SecondNames::Found {
+                count: 1,
+                example: path.clone(),
+            },
+            // One that cannot be looked at may be such a file.
+            (SecondNames::None, Err(_)) => SecondNames::Unknown,
+            (seen, _) => seen,
+        };
     }
 
     fn judge(&mut self, path: &AbsolutePath) {
@@ -105,6 +135,9 @@ impl<'a> Walk<'a> {
 
     /// There may be more here than was seen.
     fn give_up(&mut self, directory: &AbsolutePath) {
+        if self.second_names == Some(SecondNames::None) {
+            self.second_names = Some(SecondNames::Unknown);
+        }
         for glob in &self.globs {
             if glob.may_match_below(directory, self.case)
                 && let Some(matches) = self.found.get_mut(&glob.to_string())

@@ -10,6 +10,7 @@ use super::spelling::{SpellingProblem, spelled};
 use crate::acl::Rights;
 use crate::host::{Entry, Located};
 use crate::sys::file::{LastName, final_path, open, volume_has_acls};
+use crate::sys::security::file_dacl;
 
 /// A path that nobody can say anything certain about.
 #[derive(Debug, thiserror::Error)]
@@ -130,6 +131,25 @@ pub(crate) fn locate(path: &AbsolutePath) -> Result<Located, LocateError> {
         has_acls: false,
         may_change_acl: false,
     })
+}
+
+/// Whether an object has no access list at all. One whose list the user may not read has one.
+///
+/// # Errors
+/// The system does not let us look, for another reason than that.
+pub(super) fn has_no_list(real: &AbsolutePath) -> Result<bool, LocateError> {
+    let list = open(real.as_path(), Rights::READ_CONTROL, LastName::Itself)
+        .and_then(|object| file_dacl(object.as_handle()));
+    match list {
+        Ok(list) => Ok(list.bytes.is_none()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || is_missing(&error) => {
+            Ok(false)
+        }
+        Err(source) => Err(LocateError::Unreadable {
+            path: real.as_path().to_path_buf(),
+            source,
+        }),
+    }
 }
 
 /// Whether an error says that nothing is there: also not the directory, or a file is where the directory would be.

@@ -1,13 +1,12 @@
 //! The look at a host for one policy.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use palisade_policy::{AbsolutePath, PathMatcher, ResolvedPolicy};
 
 use super::globs::Walk;
 use super::identity::identity;
-use super::locate::{LocateError, locate};
+use super::locate::{LocateError, has_no_list, locate};
 use crate::host::{Entry, Located, WindowsHost};
 use crate::sys::file::volumes_without_acls;
 
@@ -19,6 +18,8 @@ pub struct SurveyOptions {
     pub max_entries: usize,
     /// How many matches of each pattern are kept.
     pub max_matches: usize,
+    /// Whether files in writable places with a second name are looked for; that means opening every file.
+    pub second_names: bool,
 }
 
 impl SurveyOptions {
@@ -28,6 +29,16 @@ impl SurveyOptions {
         Self {
             max_entries: 50_000,
             max_matches: 1_000,
+            second_names: false,
+        }
+    }
+
+    /// Everything, for those who check a host.
+    #[must_use]
+    pub const fn thorough() -> Self {
+        Self {
+            second_names: true,
+            ..Self::launch()
         }
     }
 }
@@ -65,17 +76,11 @@ pub enum SurveyError {
 /// A path cannot be judged, or the token of this process cannot be read.
 pub fn look(policy: &ResolvedPolicy, options: &SurveyOptions) -> Result<WindowsHost, SurveyError> {
     let identity = identity().map_err(SurveyError::Token)?;
-    let mut host = WindowsHost {
-        user: identity.user,
-        logon: identity.logon.ok_or(SurveyError::NoLogonSession)?,
-        powerful_groups: identity.powerful_groups,
-        privileges: identity.privileges,
-        capabilities: BTreeMap::new(),
-        places: BTreeMap::new(),
-        matches: BTreeMap::new(),
-        volumes_without_acls: volumes_without_acls().map_err(SurveyError::Drives)?,
-        session_tmp: None,
-    };
+    let logon = identity.logon.ok_or(SurveyError::NoLogonSession)?;
+    let mut host = WindowsHost::new(identity.user, logon);
+    host.powerful_groups = identity.powerful_groups;
+    host.privileges = identity.privileges;
+    host.volumes_without_acls = volumes_without_acls().map_err(SurveyError::Drives)?;
     let Some((rules, _)) = policy.canonical().rules() else {
         return Ok(host);
     };
@@ -93,7 +98,7 @@ pub fn look(policy: &ResolvedPolicy, options: &SurveyOptions) -> Result<WindowsH
     for place in writable() {
         walk.visit(place);
     }
-    host.matches = walk.finish();
+    (host.matches, host.second_names) = walk.finish();
 
     let matched: Vec<AbsolutePath> = host
         .matches
@@ -152,6 +157,9 @@ fn enter(
         }
         Err(error) => return Err(error.into()),
     };
+    if located.entry != Entry::Missing && has_no_list(&located.real)? {
+        host.null_dacls.push(located.real.clone());
+    }
     host.places.insert(path.clone(), located);
     Ok(())
 }

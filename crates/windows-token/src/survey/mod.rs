@@ -16,7 +16,7 @@ mod spelling;
 #[cfg(windows)]
 pub use locate::LocateError;
 #[cfg(windows)]
-pub(crate) use locate::{locate, plain};
+pub(crate) use locate::{is_missing, locate, plain};
 #[cfg(windows)]
 pub use look::{SurveyError, SurveyOptions, look};
 pub use spelling::{Spelled, SpellingProblem, spelled};

@@ -11,18 +11,22 @@ use std::ptr;
 
 use palisade_policy::AbsolutePath;
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, CreateDirectoryW, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_INFO, FILE_SHARE_DELETE, FILE_SHARE_READ,
-    FILE_SHARE_WRITE, FILE_TYPE_CHAR, FILE_TYPE_DISK, FILE_TYPE_PIPE, FileIdInfo, GetDriveTypeW,
-    GetFileInformationByHandle, GetFileInformationByHandleEx, GetFileType,
-    GetFinalPathNameByHandleW, GetLogicalDrives, GetVolumeInformationByHandleW,
+    BY_HANDLE_FILE_INFORMATION, CreateDirectoryW, ExtendedFileIdType, FILE_FLAG_BACKUP_SEMANTICS,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_ID_128, FILE_ID_DESCRIPTOR, FILE_ID_DESCRIPTOR_0,
+    FILE_ID_INFO, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TYPE_CHAR,
+    FILE_TYPE_DISK, FILE_TYPE_PIPE, FileIdInfo, GetDriveTypeW, GetFileInformationByHandle,
+    GetFileInformationByHandleEx, GetFileType, GetFinalPathNameByHandleW, GetLogicalDrives,
+    GetVolumeInformationByHandleW, OpenFileById,
 };
 use windows_sys::Win32::System::SystemServices::FILE_PERSISTENT_ACLS;
 use windows_sys::Win32::System::WindowsProgramming::{DRIVE_FIXED, DRIVE_RAMDISK, DRIVE_REMOVABLE};
+use windows_sys::Win32::UI::Shell::GetUserProfileDirectoryW;
 
 use super::security::Descriptor;
-use super::{check, length, raw, text};
+use super::token::Token;
+use super::{check, length, own, raw, text};
 use crate::acl::Rights;
+use crate::journal::FileId;
 
 /// Whether the last name of a path is followed, if it is a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,13 +146,6 @@ fn is_local(path: &Path) -> io::Result<bool> {
     ))
 }
 
-/// Which file it is, whatever its name: the volume's number and the file's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct FileId {
-    volume: u64,
-    file: u128,
-}
-
 /// Which file it is.
 ///
 /// # Errors
@@ -166,8 +163,55 @@ pub(crate) fn file_id(file: BorrowedHandle<'_>) -> io::Result<FileId> {
     })?;
     Ok(FileId {
         volume: info.VolumeSerialNumber,
-        file: u128::from_le_bytes(info.FileId.Identifier),
+        file: info.FileId.Identifier,
     })
+}
+
+/// Opens what has this number on the volume of another file, wherever it is now.
+///
+/// # Errors
+/// There is no such file, or the file system cannot be asked like this.
+pub(crate) fn open_by_id(
+    on_volume_of: BorrowedHandle<'_>,
+    id: FileId,
+    rights: Rights,
+) -> io::Result<File> {
+    let descriptor = FILE_ID_DESCRIPTOR {
+        dwSize: length(size_of::<FILE_ID_DESCRIPTOR>())?,
+        Type: ExtendedFileIdType,
+        Anonymous: FILE_ID_DESCRIPTOR_0 {
+            ExtendedFileId: FILE_ID_128 {
+                Identifier: id.file,
+            },
+        },
+    };
+    // SAFETY: the handle is borrowed for the call, and the description is whole.
+    let handle = unsafe {
+        OpenFileById(
+            raw(on_volume_of),
+            &raw const descriptor,
+            rights.0,
+            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+            ptr::null(),
+            FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+        )
+    };
+    // SAFETY: the handle is ours, or the value for "none".
+    unsafe { own(handle) }.map(File::from)
+}
+
+/// The profile directory of the user of this process, as the system knows it: no variable is asked.
+///
+/// # Errors
+/// The user has none.
+pub(crate) fn profile_directory(token: &Token) -> io::Result<PathBuf> {
+    let mut units = [0_u16; 1024];
+    let mut count = 1024;
+    // SAFETY: the buffer is ours and as long as is said, and the token is open for queries.
+    check(unsafe {
+        GetUserProfileDirectoryW(raw(token.handle()), units.as_mut_ptr(), &raw mut count)
+    })?;
+    Ok(PathBuf::from(text::narrow(&units)))
 }
 
 /// How many names a file has.

@@ -18,6 +18,7 @@ use windows_sys::Win32::System::JobObjects::{
     JobObjectBasicProcessIdList, JobObjectBasicUIRestrictions, JobObjectExtendedLimitInformation,
     QueryInformationJobObject, SetInformationJobObject, TerminateJobObject,
 };
+use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
 use super::buffer::Buffer;
 use super::{check, length, own, raw};
@@ -200,6 +201,7 @@ impl Job {
     ///
     /// # Errors
     /// The system refused to say.
+    #[cfg(test)]
     pub(crate) fn contains(&self, process: BorrowedHandle<'_>) -> io::Result<bool> {
         let mut answer = 0;
         // SAFETY: both handles are borrowed for the call, and the place for the answer is ours.
@@ -210,6 +212,17 @@ impl Job {
     pub(super) fn handle(&self) -> BorrowedHandle<'_> {
         self.0.as_handle()
     }
+}
+
+/// Whether this process is in a job.
+///
+/// # Errors
+/// The system refused to say.
+pub(crate) fn is_in_job() -> io::Result<bool> {
+    let mut answer = 0;
+    // SAFETY: the pseudo handle of this process is always valid, null is any job, and the place for the answer is ours.
+    check(unsafe { IsProcessInJob(GetCurrentProcess(), ptr::null_mut(), &raw mut answer) })?;
+    Ok(answer != 0)
 }
 
 const fn ui_flag(limit: UiLimit) -> u32 {

@@ -1,6 +1,6 @@
 //! Starting a process with a token, in jobs, on a desktop, with exactly three handles; and waiting for it.
 
-use std::ffi::{OsStr, c_void};
+use std::ffi::c_void;
 use std::io;
 use std::os::windows::io::{AsHandle as _, BorrowedHandle, OwnedHandle};
 use std::path::Path;
@@ -8,14 +8,17 @@ use std::ptr;
 use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{
-    DUPLICATE_SAME_ACCESS, DuplicateHandle, HANDLE, WAIT_OBJECT_0, WAIT_TIMEOUT,
+    DUPLICATE_SAME_ACCESS, DuplicateHandle, ERROR_INVALID_PARAMETER, FILETIME, HANDLE,
+    WAIT_OBJECT_0, WAIT_TIMEOUT,
 };
 use windows_sys::Win32::System::Threading::{
     CREATE_NO_WINDOW, CREATE_UNICODE_ENVIRONMENT, CreateProcessAsUserW,
     DeleteProcThreadAttributeList, EXTENDED_STARTUPINFO_PRESENT, GetCurrentProcess,
-    GetExitCodeProcess, INFINITE, InitializeProcThreadAttributeList, LPPROC_THREAD_ATTRIBUTE_LIST,
-    PROC_THREAD_ATTRIBUTE_HANDLE_LIST, PROC_THREAD_ATTRIBUTE_JOB_LIST, PROCESS_INFORMATION,
-    STARTF_USESTDHANDLES, STARTUPINFOEXW, UpdateProcThreadAttribute, WaitForSingleObject,
+    GetExitCodeProcess, GetProcessTimes, INFINITE, InitializeProcThreadAttributeList,
+    LPPROC_THREAD_ATTRIBUTE_LIST, OpenProcess, PROC_THREAD_ATTRIBUTE_HANDLE_LIST,
+    PROC_THREAD_ATTRIBUTE_JOB_LIST, PROCESS_INFORMATION, PROCESS_QUERY_LIMITED_INFORMATION,
+    PROCESS_SYNCHRONIZE, STARTF_USESTDHANDLES, STARTUPINFOEXW, UpdateProcThreadAttribute,
+    WaitForSingleObject,
 };
 
 use super::buffer::Buffer;
@@ -30,7 +33,7 @@ pub(crate) struct Launch<'a> {
     /// The file that is run, absolute.
     pub(crate) program: &'a Path,
     /// Its arguments, as one string without a NUL.
-    pub(crate) command_line: &'a OsStr,
+    pub(crate) command_line: &'a [u16],
     /// Its environment: names and values, each ended by a zero, and one more zero.
     pub(crate) environment: &'a [u16],
     /// Its working directory.
@@ -59,7 +62,8 @@ impl Launch<'_> {
     /// The system refused; then nothing ran.
     pub(crate) fn start(&self) -> io::Result<Process> {
         let program = text::wide(self.program.as_os_str())?;
-        let mut command_line = text::wide(self.command_line)?;
+        let mut command_line = self.command_line.to_vec();
+        command_line.push(0);
         let directory = text::wide(self.directory.as_os_str())?;
         let mut desktop = text::wide(self.desktop.name())?;
         if !matches!(self.environment, [.., 0, 0]) {
@@ -156,6 +160,53 @@ impl Process {
         check(unsafe { GetExitCodeProcess(raw(self.handle()), &raw mut code) })?;
         Ok(Some(code))
     }
+}
+
+/// When this process was started, in the system's own unit.
+///
+/// # Errors
+/// The system refused.
+pub(crate) fn own_start() -> io::Result<u64> {
+    // SAFETY: the pseudo handle of this process is always valid.
+    start_of(unsafe { BorrowedHandle::borrow_raw(GetCurrentProcess()) })
+}
+
+fn start_of(process: BorrowedHandle<'_>) -> io::Result<u64> {
+    let mut created = FILETIME::default();
+    let [mut exited, mut kernel, mut user] = [FILETIME::default(); 3];
+    // SAFETY: the handle is borrowed for the call, and the places for the answers are ours.
+    check(unsafe {
+        GetProcessTimes(
+            raw(process),
+            &raw mut created,
+            &raw mut exited,
+            &raw mut kernel,
+            &raw mut user,
+        )
+    })?;
+    Ok(u64::from(created.dwHighDateTime) << 32 | u64::from(created.dwLowDateTime))
+}
+
+/// Whether the process with this id that was started at this moment still runs. If nobody may say, it does: what belongs
+/// to somebody who may be alive is not taken from him.
+pub(crate) fn is_alive(id: u32, started: u64) -> bool {
+    let access = PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE;
+    // SAFETY: no pointers.
+    let handle = unsafe { OpenProcess(access, 0, id) };
+    // SAFETY: the handle is ours, or null.
+    let handle = match unsafe { own(handle) } {
+        Ok(handle) => handle,
+        // There is no such process.
+        Err(error) if error.raw_os_error() == Some(ERROR_INVALID_PARAMETER.cast_signed()) => {
+            return false;
+        }
+        Err(_) => return true,
+    };
+    // SAFETY: the handle is ours and open.
+    let ended = unsafe { WaitForSingleObject(raw(handle.as_handle()), 0) } == WAIT_OBJECT_0;
+    // Numbers are used again; moments are not.
+    let same = start_of(handle.as_handle()).map_or(true, |moment| moment == started);
+    same && !ended
 }
 
 /// A copy of a handle that a child inherits, if it is in its list.

@@ -164,6 +164,7 @@ impl Token {
     ///
     /// # Errors
     /// The system refused, or answered nonsense.
+    #[cfg(test)]
     pub(crate) fn default_dacl(&self) -> io::Result<Option<Vec<u8>>> {
         let answer = self.ask(TokenDefaultDacl)?;
         // SAFETY: any bytes are a `TOKEN_DEFAULT_DACL`.
