@@ -171,7 +171,7 @@ pub(crate) fn own_start() -> io::Result<u64> {
     start_of(unsafe { BorrowedHandle::borrow_raw(GetCurrentProcess()) })
 }
 
-fn start_of(process: BorrowedHandle<'_>) -> io::Result<u64> {
+pub(super) fn start_of(process: BorrowedHandle<'_>) -> io::Result<u64> {
     let mut created = FILETIME::default();
     let [mut exited, mut kernel, mut user] = [FILETIME::default(); 3];
     // SAFETY: the handle is borrowed for the call, and the places for the answers are ours.
