@@ -288,6 +288,14 @@ pub enum LoweringProblem {
         /// The path.
         path: AbsolutePath,
     },
+    /// A path that this system's sandbox cannot be told.
+    #[error("`{}` cannot be told to the sandbox of this system: {why}; rename it, or leave it out of the policy", .path.escape_debug())]
+    UnspeakablePath {
+        /// The path, as far as it can be shown.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A writable path where the kernel shows its own parameters and devices.
     #[error("{path} is not for files: what is written there changes the kernel or reaches devices")]
     KernelRoot {

@@ -75,13 +75,10 @@ impl PathMatcher {
         }
     }
 
-    /// For a glob: which one it is, and how far the path gets into it. What it can match below two paths is the same if
-    /// both are.
-    pub(crate) fn progress(
-        &self,
-        path: &AbsolutePath,
-        case: PathCase,
-    ) -> Option<(&str, Vec<bool>)> {
+    /// For a glob: which one it is, and how far the path gets into it: entry `i` says that the names below
+    /// [`base`](Self::base) match the first `i` parts. What it can match below two paths is the same if both are.
+    #[must_use]
+    pub fn progress(&self, path: &AbsolutePath, case: PathCase) -> Option<(&str, Vec<bool>)> {
         let Matcher::Glob { base, text, glob } = &self.0 else {
             return None;
         };
@@ -150,6 +147,7 @@ impl fmt::Display for PathMatcher {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -165,7 +163,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_walk_looks_only_where_something_can_match() {
         assert!(below("/etc/shadow*", "/"));
         assert!(below("/etc/shadow*", "/etc"));

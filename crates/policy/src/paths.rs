@@ -348,14 +348,13 @@ through_raw_path! {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
-    #[cfg(unix)]
     use proptest::prelude::*;
 
     use super::*;
 
     /// Few names, so that many paths have some in common, with bytes around the separator and long enough for words.
-    #[cfg(unix)]
     fn any_written_path() -> impl Strategy<Value = PathBuf> {
         use std::os::unix::ffi::OsStringExt as _;
 
@@ -370,7 +369,6 @@ mod tests {
         })
     }
 
-    #[cfg(unix)]
     proptest! {
         #[test]
         fn paths_compare_as_those_of_the_standard_library(
@@ -398,7 +396,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_path_covers_itself_and_what_is_below_it() {
         let paths = ["/", "/a", "/a/b", "/ab", "/a/bc", "/a/b/c", "/b"];
         for outer in paths.map(|path| AbsolutePath::new(path).unwrap()) {

@@ -1,6 +1,7 @@
 //! What must be known about a Mac before a policy can be lowered: facts as values, so that tests pass what they like.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use palisade_policy::AbsolutePath;
 
@@ -32,6 +33,27 @@ impl MacHost {
             proxy_ports: Vec::new(),
         }
     }
+
+    /// With this directory for temporary files.
+    #[must_use]
+    pub fn with_session_tmp(mut self, session_tmp: AbsolutePath) -> Self {
+        self.session_tmp = Some(session_tmp);
+        self
+    }
+
+    /// With proxies on these ports.
+    #[must_use]
+    pub fn with_proxy_ports(mut self, ports: impl IntoIterator<Item = u16>) -> Self {
+        self.proxy_ports = ports.into_iter().collect();
+        self
+    }
+
+    /// With a path that is there.
+    #[must_use]
+    pub fn with_place(mut self, path: AbsolutePath, located: Located) -> Self {
+        self.places.insert(path, located);
+        self
+    }
 }
 
 /// Whether a profile can be applied.
@@ -55,9 +77,42 @@ pub struct Located {
     /// The deepest part of it that exists, without links and spelled as the file system spells it.
     pub existing: AbsolutePath,
     /// The names below that do not exist. Empty if everything does.
-    pub missing: Vec<std::ffi::OsString>,
+    pub missing: Vec<OsString>,
     /// What is there.
     pub entry: Entry,
+    /// The links that were followed on the way, each where it really is. Who replaces one leads the path elsewhere.
+    pub links: Vec<AbsolutePath>,
+}
+
+impl Located {
+    /// Something that is there, without any link above it.
+    #[must_use]
+    pub const fn new(existing: AbsolutePath, entry: Entry) -> Self {
+        Self {
+            existing,
+            missing: Vec::new(),
+            entry,
+            links: Vec::new(),
+        }
+    }
+
+    /// Something that is not there, below what is.
+    #[must_use]
+    pub fn missing(
+        existing: AbsolutePath,
+        missing: impl IntoIterator<Item = impl Into<OsString>>,
+    ) -> Self {
+        Self {
+            missing: missing.into_iter().map(Into::into).collect(),
+            ..Self::new(existing, Entry::Missing)
+        }
+    }
+
+    /// With the links that were followed on the way.
+    #[must_use]
+    pub fn through(self, links: Vec<AbsolutePath>) -> Self {
+        Self { links, ..self }
+    }
 }
 
 /// What is at a path.
@@ -68,6 +123,8 @@ pub enum Entry {
     Missing,
     /// A directory.
     Directory,
+    /// A link that leads in a circle, or through `..` behind something that does not exist.
+    DeadLink,
     /// Anything else.
     Other,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use palisade_policy::AbsolutePath;
 
+use crate::acl::Rights;
 use crate::sid::Sid;
 
 /// A Windows host, as far as a plan depends on it.
@@ -19,6 +20,9 @@ pub struct WindowsHost {
     pub powerful_groups: Vec<Sid>,
     /// The privileges that the user's token has, by name, such as `SeBackupPrivilege`.
     pub privileges: Vec<String>,
+    /// The rights on a file that a write-restricted token was seen to be refused here although the user has them; `None` if
+    /// nobody tried.
+    pub second_check: Option<Rights>,
     /// The capability of each writable place, made once for each and kept.
     pub capabilities: BTreeMap<AbsolutePath, Sid>,
     /// What is at the paths that a policy names, and at the directories between them and the writable place that holds
@@ -45,6 +49,7 @@ impl WindowsHost {
             logon,
             powerful_groups: Vec::new(),
             privileges: Vec::new(),
+            second_check: None,
             capabilities: BTreeMap::new(),
             places: BTreeMap::new(),
             matches: BTreeMap::new(),

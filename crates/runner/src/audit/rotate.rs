@@ -200,7 +200,11 @@ impl Directory {
 }
 
 fn mode(stat: &Stat) -> u32 {
-    stat.st_mode & 0o7777
+    // macOS keeps sixteen bits.
+    fn wide(mode: impl Into<u32>) -> u32 {
+        mode.into()
+    }
+    wide(stat.st_mode) & 0o7777
 }
 
 fn check_owner(stat: &Stat, path: &Path) -> Result<(), AuditError> {

@@ -16,8 +16,8 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
-const OTHERS_WRITE: u32 = 0o022;
-const STICKY: u32 = 0o1000;
+const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
+const STICKY: Mode = Mode::SVTX;
 
 /// The user on whose behalf files are read.
 pub(super) fn own_uid() -> u32 {
@@ -75,7 +75,8 @@ impl Directory {
         let found = self.stat()?;
         check_owner(&self.path, &found, owners)?;
         // In a sticky directory others cannot replace what is not theirs, and whose a file is, is checked.
-        if found.st_mode & OTHERS_WRITE != 0 && found.st_mode & STICKY == 0 {
+        let mode = Mode::from_raw_mode(found.st_mode);
+        if mode.intersects(OTHERS_WRITE) && !mode.contains(STICKY) {
             return Err(others_can_write(&self.path, &found));
         }
         Ok(())
@@ -202,7 +203,7 @@ fn read_checked(
     }
     if let Some(owners) = owners {
         check_owner(path, &found, owners)?;
-        if found.st_mode & OTHERS_WRITE != 0 {
+        if Mode::from_raw_mode(found.st_mode).intersects(OTHERS_WRITE) {
             return Err(others_can_write(path, &found));
         }
     }
@@ -228,8 +229,13 @@ fn check_owner(path: &Path, found: &Stat, owners: &[u32]) -> Result<(), ConfigEr
 }
 
 fn others_can_write(path: &Path, found: &Stat) -> ConfigError {
-    let mode = found.st_mode & 0o7777;
+    let mode = wide(found.st_mode) & 0o7777;
     ConfigError::file(path, FileProblem::OthersCanWrite { mode })
+}
+
+/// A mode as every system can show it: macOS keeps sixteen bits.
+fn wide(mode: impl Into<u32>) -> u32 {
+    mode.into()
 }
 
 fn is_link(found: Result<Stat, Errno>) -> bool {

@@ -7,6 +7,7 @@ use palisade_policy::{
 };
 
 use super::error::ConfigError;
+use crate::host::real_path;
 
 /// Refuses a policy that lets commands write one of these files, or put another in its place.
 pub(crate) fn check(
@@ -54,7 +55,7 @@ pub(super) fn by_name(path: &Path) -> PathBuf {
 pub(super) fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     for above in path.ancestors() {
-        if let Ok(real) = above.canonicalize() {
+        if let Ok(real) = real_path(above) {
             return missing
                 .iter()
                 .rev()

@@ -13,6 +13,7 @@ use super::hash::ContentHash;
 use super::kept::KeptFile;
 use super::layer::{Access, LayerFiles, collect};
 use super::paths::{POLICY_FILE, PROJECT_DIRECTORY};
+use crate::host::real_path;
 
 const MAX: usize = 4 << 20;
 const VERSION: u32 = 1;
@@ -45,7 +46,7 @@ pub fn project_layer(project: &Path) -> Result<Option<ProjectLayer>, ConfigError
 
 /// The root of a project, links resolved.
 pub(super) fn canonical(project: &Path) -> Result<AbsolutePath, ConfigError> {
-    let real = project.canonicalize();
+    let real = real_path(project);
     let real = real.map_err(|error| ConfigError::file(project, error))?;
     if !real.is_dir() {
         return Err(ConfigError::file(project, FileProblem::NotADirectory));

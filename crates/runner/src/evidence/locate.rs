@@ -5,6 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::AbsolutePath;
 
+use crate::host::real_path;
+
 /// Deeper paths are not looked at.
 const DEEPEST: usize = 64;
 
@@ -71,7 +73,7 @@ pub(crate) fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
     let mut existing = path.to_path_buf();
     let mut missing: Vec<std::ffi::OsString> = Vec::new();
     loop {
-        if let Ok(mut resolved) = std::fs::canonicalize(&existing) {
+        if let Ok(mut resolved) = real_path(&existing) {
             resolved.extend(missing.iter().rev());
             return AbsolutePath::new(resolved).ok();
         }
@@ -79,7 +81,7 @@ pub(crate) fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
         if let Ok(target) = std::fs::read_link(&existing)
             && missing.len() < DEEPEST
         {
-            let parent = std::fs::canonicalize(existing.parent()?).ok()?;
+            let parent = real_path(existing.parent()?).ok()?;
             let target = parent.join(target);
             if target == existing || target.is_symlink() {
                 return None;

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::config::{ExecutorConfig, Foundation};
 use super::error::{ExecError, RunError};
-use crate::host::Host;
+use crate::host::{Host, real_path};
 use crate::launch::Placed;
 use crate::patch::command::{ARGUMENT, ApplyRequest};
 use crate::patch::{FileChange, ParseProblem, Patch};
@@ -148,7 +148,7 @@ fn without_links(path: &AbsolutePath) -> Option<AbsolutePath> {
     let mut missing = Vec::new();
     let mut existing = path.as_path();
     loop {
-        if let Ok(real) = existing.canonicalize() {
+        if let Ok(real) = real_path(existing) {
             let whole = missing
                 .iter()
                 .rev()

@@ -16,6 +16,7 @@ use super::context::ToolDecisionSource;
 use super::error::ExecError;
 use super::stream::StdoutStream;
 use crate::approve::ApprovalKey;
+use crate::host::real_path;
 use crate::judge::{Offer, sandbox_view};
 
 /// What a request comes to. It holds the configuration of the moment when it was made: a later one does not change it.
@@ -252,7 +253,7 @@ pub(super) fn absolute(cwd: &Path) -> Result<AbsolutePath, ExecError> {
         ))
     })?;
     // Where a command runs is judged without links, as everything is.
-    let real = cwd.canonicalize().ok();
+    let real = real_path(cwd).ok();
     Ok(real
         .and_then(|real| AbsolutePath::new(real).ok())
         .unwrap_or(written))

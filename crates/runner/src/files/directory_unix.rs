@@ -38,7 +38,6 @@ impl Found {
     #[expect(
         clippy::unnecessary_cast,
         clippy::cast_sign_loss,
-        clippy::useless_conversion,
         reason = "the fields of a stat differ in width from system to system, and none is negative"
     )]
     fn of(stat: &Stat) -> Self {
@@ -58,7 +57,7 @@ impl Found {
                 inode: stat.st_ino as u64,
             },
             len: stat.st_size as u64,
-            links: u64::from(stat.st_nlink),
+            links: stat.st_nlink as u64,
             permissions: Mode::from_raw_mode(stat.st_mode) & (Mode::RWXU | Mode::RWXG | Mode::RWXO),
             owner: (stat.st_uid, stat.st_gid),
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),

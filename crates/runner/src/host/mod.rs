@@ -8,6 +8,7 @@ mod dispatch;
 mod git;
 mod guard;
 mod parts;
+mod real;
 #[cfg(unix)]
 mod sys;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use palisade_policy::{AbsolutePath, Environment, HostFacts};
 
 pub use dispatch::dispatch;
 pub use parts::HostParts;
+pub(crate) use real::real_path;
 
 /// This machine and its user, for one process.
 #[derive(Clone, Debug)]

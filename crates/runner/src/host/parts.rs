@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::{AbsolutePath, Environment, HostFacts, Os};
 
-use super::{Host, directories, git};
+use super::{Host, directories, git, real_path};
 
 /// The helper's name, beside the program that runs.
 const HELPER: &str = "palisade-linux-sandbox";
@@ -133,7 +133,7 @@ impl HostParts {
 
 /// A path with its links resolved; one that does not exist is taken by its word.
 fn real(path: &Path) -> Option<AbsolutePath> {
-    let real = path.canonicalize();
+    let real = real_path(path);
     AbsolutePath::new(real.as_deref().unwrap_or(path)).ok()
 }
 

@@ -1,6 +1,7 @@
 //! From a host, a place and a command to an outcome.
 
 mod claim;
+mod descriptor;
 mod start;
 
 use std::time::Duration;
@@ -16,6 +17,8 @@ use crate::outcome::{Finished, Outcome, SetupFailure};
 use crate::supervise::{Cancellation, Timing};
 use crate::workspace::Wait;
 
+pub use descriptor::Descriptor;
+pub(crate) use descriptor::{BorrowedDescriptor, borrow};
 pub(crate) use start::{Control, Ground, Running, start};
 
 /// Where an attempt runs.
@@ -79,8 +82,7 @@ pub enum Stdin {
     /// What arrives in this queue, until it is closed.
     Queue(tokio::sync::mpsc::Receiver<Vec<u8>>),
     /// The caller's own descriptor.
-    #[cfg(unix)]
-    Descriptor(std::os::fd::OwnedFd),
+    Descriptor(Descriptor),
 }
 
 /// Where the output of a command goes.
@@ -90,12 +92,11 @@ pub enum OutputMode {
     /// It is captured, as much as the caps say.
     Capture(Caps),
     /// To descriptors of the caller, untouched.
-    #[cfg(unix)]
     Descriptors {
         /// Standard output.
-        stdout: std::os::fd::OwnedFd,
+        stdout: Descriptor,
         /// Standard error.
-        stderr: std::os::fd::OwnedFd,
+        stderr: Descriptor,
     },
     /// To a terminal of its own, whose output is captured.
     Terminal {
@@ -166,7 +167,6 @@ pub struct Launch {
     /// How long it waits for another command on the workspace that guards more.
     pub wait_for_others: Wait,
     /// What it led to when it was judged, if somebody looked then: if that is no longer so, nothing is started.
-    #[cfg(unix)]
     pub seen: Option<crate::program::Seen>,
 }
 
@@ -183,7 +183,6 @@ impl Launch {
             timing: Timing::default(),
             cancel: Cancellation::new(),
             wait_for_others: Wait::For(PATIENCE),
-            #[cfg(unix)]
             seen: None,
         }
     }

@@ -1,12 +1,13 @@
 //! Starting a command on its ground, watching it, and telling how it ended.
 
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use palisade_policy::{AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType};
 
 use super::claim::claim;
-use super::{Driver, Launch, OutputMode, Stdin, WindowSize};
+use super::{
+    BorrowedDescriptor, Descriptor, Driver, Launch, OutputMode, Stdin, WindowSize, borrow,
+};
 use crate::capture::{Caps, Captured};
 use crate::evidence::{self, Failure};
 use crate::host::Host;
@@ -56,7 +57,7 @@ pub(crate) struct Running {
 /// A process that whoever watches it and whoever talks to it share.
 #[derive(Debug)]
 struct Held {
-    status: OwnedFd,
+    status: Descriptor,
     process: Arc<Mutex<Process>>,
 }
 
@@ -65,8 +66,8 @@ fn lock(process: &Mutex<Process>) -> MutexGuard<'_, Process> {
 }
 
 impl Watched for Held {
-    fn status(&self) -> BorrowedFd<'_> {
-        self.status.as_fd()
+    fn status(&self) -> BorrowedDescriptor<'_> {
+        borrow(&self.status)
     }
 
     fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
@@ -272,7 +273,7 @@ fn on_terminal(stdin: Stdin, size: WindowSize, caps: Caps) -> Result<Prepared, S
         SetupFailure::new("terminal", error.raw_os_error(), error.to_string())
     };
     let (pty, theirs) = Pty::open(size)?;
-    let copy = || pty.as_fd().try_clone_to_owned().map_err(failed);
+    let copy = || pty.copy().map_err(failed);
     let stdin = match stdin {
         // Who types nothing leaves the terminal open: its end would hang the command up.
         Stdin::Null => None,

@@ -4,27 +4,24 @@
 //! status descriptor, and asks again when that is readable.
 #[cfg(target_os = "linux")]
 mod bare;
-#[cfg(unix)]
 mod confined;
 mod order;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "windows/process.rs")]
 mod process;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "windows/pty.rs")]
 mod pty;
-#[cfg(unix)]
+#[cfg_attr(windows, path = "windows/stdio.rs")]
 mod stdio;
 #[cfg(unix)]
 mod sys;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests;
+#[cfg(windows)]
+mod windows;
 
-#[cfg(unix)]
 pub(crate) use confined::ConfinedSession;
 pub(crate) use order::{JudgedFile, Order};
-#[cfg(unix)]
-pub(crate) use process::{Process, bare_enforcement, spawn_bare};
-#[cfg(unix)]
+pub(crate) use process::{CONTINUE, Process, TERMINATE, bare_enforcement, spawn_bare};
 pub(crate) use pty::Pty;
-#[cfg(unix)]
-pub(crate) use stdio::{Stdio, null, pipe_from_child, pipe_to_child};
+pub(crate) use stdio::{Stdio, never_block, null, pipe_from_child, pipe_to_child};

@@ -13,6 +13,12 @@ use super::stdio::Stdio;
 use crate::outcome::SetupFailure;
 use crate::supervise::{Ended, NoEnd};
 
+/// The signal that asks a command to end.
+pub(crate) const TERMINATE: i32 = libc::SIGTERM;
+
+/// The signal that lets a stopped command go on.
+pub(crate) const CONTINUE: i32 = libc::SIGCONT;
+
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]
 pub(crate) enum Process {

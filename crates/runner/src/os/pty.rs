@@ -1,7 +1,9 @@
 //! Terminals of a command's own.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
+#[cfg(test)]
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -51,6 +53,11 @@ impl Pty {
         Ok((pty, stdio))
     }
 
+    /// Another descriptor of our side.
+    pub(crate) fn copy(&self) -> io::Result<OwnedFd> {
+        self.ours.try_clone()
+    }
+
     /// Gives the terminal another size; what runs in its foreground is told by `SIGWINCH`.
     pub(crate) fn resize(&self, size: WindowSize) -> Result<(), SetupFailure> {
         self.try_resize(size)
@@ -68,6 +75,7 @@ impl Pty {
     }
 }
 
+#[cfg(test)]
 impl AsFd for Pty {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ours.as_fd()

@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-
 use crate::outcome::SetupFailure;
 
 /// Descriptors 0, 1 and 2 of a command. It gets copies; these are closed when the value is dropped.
@@ -67,9 +65,9 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), SetupFailure> {
     Ok((reader.into(), writer.into()))
 }
 
-pub(super) fn never_block(descriptor: &OwnedFd) -> io::Result<()> {
-    let flags = fcntl_getfl(descriptor)?;
-    Ok(fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
+/// Has a descriptor of ours say that it would block where it would.
+pub(crate) fn never_block(descriptor: &OwnedFd) -> io::Result<()> {
+    Ok(rustix::io::ioctl_fionbio(descriptor, true)?)
 }
 
 pub(super) fn failure(step: &str, error: &io::Error) -> SetupFailure {

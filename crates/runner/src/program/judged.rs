@@ -82,6 +82,13 @@ impl Judged {
     clippy::unnecessary_cast,
     reason = "the types of these fields differ between systems"
 )]
+#[cfg_attr(
+    target_os = "macos",
+    expect(
+        clippy::cast_sign_loss,
+        reason = "the number of a device, kept as it is"
+    )
+)]
 pub(super) fn identity(found: &Stat) -> (u64, u64, (i64, i64)) {
     (
         found.st_dev as u64,

@@ -9,6 +9,7 @@ use palisade_exec_policy::matching::Programs;
 use palisade_policy::AbsolutePath;
 
 use super::search::candidates;
+use crate::host::real_path;
 
 /// Places where anybody can put a program.
 const ANYBODYS: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"];
@@ -60,15 +61,15 @@ impl PathPrograms {
                 unsure = true;
                 continue;
             }
-            if !is_there(&candidate.path) {
+            let Some(path) = found(candidate.path) else {
                 continue;
-            }
+            };
             if unsure {
                 break;
             }
-            let real = candidate.path.canonicalize().ok();
+            let real = real_path(&path).ok();
             let real = real.filter(|real| self.is_writable(real));
-            return Some(real.unwrap_or(candidate.path));
+            return Some(real.unwrap_or(path));
         }
         unsure.then(|| Path::new(".").join(name))
     }
@@ -92,13 +93,16 @@ impl Programs for PathPrograms {
 
 /// Whether execvp would stop here. A file without permission is passed over, as execvp does.
 #[cfg(unix)]
-fn is_there(path: &Path) -> bool {
-    super::resolve(path.as_os_str(), None, Path::new("/")).is_ok()
+fn found(path: PathBuf) -> Option<PathBuf> {
+    let there = super::resolve(path.as_os_str(), None, Path::new("/"));
+    there.is_ok().then_some(path)
 }
 
-#[cfg(not(unix))]
-fn is_there(path: &Path) -> bool {
-    path.is_file()
+/// The file at a path, with the ending that Windows puts after a name.
+#[cfg(windows)]
+fn found(path: PathBuf) -> Option<PathBuf> {
+    let there = super::resolve(path.as_os_str(), None, &path);
+    there.ok().map(|judged| judged.path)
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 mod judged;
 mod known;
 mod search;
-#[cfg(unix)]
 mod seen;
+#[cfg(windows)]
+mod windows;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,8 +18,11 @@ use std::path::PathBuf;
 pub use judged::{Judged, resolve};
 pub use known::PathPrograms;
 pub use search::DEFAULT_PATH;
-#[cfg(unix)]
 pub use seen::{Seen, SeenDirectory};
+#[cfg(windows)]
+pub(crate) use windows::{HeldDirectory, HeldProgram, resolve_for};
+#[cfg(windows)]
+pub use windows::{Judged, resolve};
 
 /// Why the name of a program leads to no file that can be run.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +55,15 @@ pub enum ProgramError {
     #[error("{path:?} is there, but cannot be run; make it executable or name another")]
     NotExecutable {
         /// The first such file.
+        path: PathBuf,
+    },
+    /// It is a batch file, which only Windows knows.
+    #[error(
+        "{path:?} is a batch file, and cmd.exe would read its arguments as commands; run cmd.exe with a line that you wrote \
+         for it, or the program that the batch file starts"
+    )]
+    BatchFile {
+        /// The file.
         path: PathBuf,
     },
     /// The system does not say.
@@ -87,7 +100,23 @@ impl ProgramError {
             Self::NotExecutable { .. } => Some(libc::EACCES),
             Self::Unknown { source, .. } => source.raw_os_error(),
             Self::Nul { .. } => Some(libc::EINVAL),
-            Self::RelativeDirectory { .. } | Self::Changed { .. } => None,
+            Self::RelativeDirectory { .. } | Self::BatchFile { .. } | Self::Changed { .. } => None,
+        }
+    }
+
+    /// The error of Windows that says the same, where there is one.
+    #[cfg(windows)]
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            // File not found.
+            Self::NotFound { .. } | Self::Empty => Some(2),
+            // Access denied.
+            Self::NotExecutable { .. } => Some(5),
+            Self::Unknown { source, .. } => source.raw_os_error(),
+            // Invalid name.
+            Self::Nul { .. } => Some(123),
+            Self::RelativeDirectory { .. } | Self::BatchFile { .. } | Self::Changed { .. } => None,
         }
     }
 }

@@ -1,10 +1,30 @@
 //! Where a name is looked for.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use palisade_policy::Environment;
 
 /// Where programs are looked for if the command has no search path.
+#[cfg(not(windows))]
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Where programs are looked for if the command has no search path.
+#[cfg(windows)]
+pub const DEFAULT_PATH: &str = r"C:\Windows\System32;C:\Windows";
+
+/// The search path of a command with this environment.
+pub(super) fn search_path(env: &Environment) -> Option<&OsStr> {
+    let found = match cfg!(windows) {
+        // Windows does not tell `Path` from `PATH`.
+        true => env
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("PATH"))
+            .map(|(_, value)| value),
+        false => env.get(OsStr::new("PATH")),
+    };
+    found.map(|path| path.as_os_str())
+}
 
 /// A place where a program may be.
 pub(super) struct Candidate {
@@ -16,7 +36,11 @@ pub(super) struct Candidate {
 
 /// Whether a name is a path, which no search path is asked about.
 pub(super) fn is_path(program: &OsStr) -> bool {
-    program.as_encoded_bytes().contains(&b'/')
+    let means_path = |byte: &u8| match cfg!(windows) {
+        true => matches!(byte, b'/' | b'\\' | b':'),
+        false => *byte == b'/',
+    };
+    program.as_encoded_bytes().iter().any(means_path)
 }
 
 /// The places of a bare name, in order. An empty directory is that of the command.
@@ -26,11 +50,14 @@ pub(super) fn candidates(
 ) -> impl Iterator<Item = Candidate> {
     let search_path = search_path.unwrap_or(OsStr::new(DEFAULT_PATH));
     directories(search_path).map(move |directory| {
-        let relative = !directory.as_encoded_bytes().starts_with(b"/");
+        let relative = match cfg!(windows) {
+            true => !Path::new(&directory).is_absolute(),
+            false => !directory.as_encoded_bytes().starts_with(b"/"),
+        };
         // Text, not `Path::join`: what is looked at must be what is executed, byte for byte.
         let mut path = directory;
         if !path.is_empty() {
-            path.push("/");
+            path.push(if cfg!(windows) { "\\" } else { "/" });
         }
         path.push(program);
         Candidate {

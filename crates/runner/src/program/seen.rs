@@ -1,11 +1,11 @@
 //! What a command led to when it was judged: its program and its directory.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::{CommandSpec, Environment};
 
+use super::search::search_path;
 use super::{Judged, ProgramError, resolve};
 
 /// What a command led to when it was judged. Between that and its start a person may think for hours, and somebody else
@@ -32,14 +32,20 @@ pub struct SeenDirectory {
 
 impl SeenDirectory {
     fn look(path: PathBuf) -> Option<Self> {
-        let found = std::fs::metadata(&path).ok()?;
-        Some(Self {
-            path,
-            dev: found.dev(),
-            ino: found.ino(),
-        })
+        let (dev, ino) = identity(&path)?;
+        Some(Self { path, dev, ino })
     }
 }
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(windows)]
+use super::windows::directory_identity as identity;
 
 impl Seen {
     /// Looks at what a command leads to now.
@@ -51,10 +57,8 @@ impl Seen {
     /// Looks at what a program with this environment, in this directory, leads to now.
     #[must_use]
     pub fn look_at(program: &OsStr, env: &Environment, cwd: &Path) -> Self {
-        let path = env.get(OsStr::new("PATH"));
-        let path = path.map(|path| path.as_os_str());
         Self {
-            program: resolve(program, path, cwd).ok(),
+            program: resolve(program, search_path(env), cwd).ok(),
             directory: SeenDirectory::look(cwd.to_owned()),
         }
     }

@@ -27,6 +27,7 @@ use crate::approve::{ApprovalKey, Prompt, ask};
 use crate::attempt::Attempts;
 use crate::audit::{AnswerSource, DecisionWord, trace};
 use crate::environment::{EnvError, Markers};
+use crate::host::real_path;
 use crate::judge::{Case, Judgement, Standing, sandbox_view, with_env};
 use crate::supervise::Cancellation;
 
@@ -298,7 +299,7 @@ pub(super) fn environment(
 
 fn absolute(path: &Path) -> Result<AbsolutePath, Error> {
     // Where a command runs is judged without links, as everything is.
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    let real = real_path(path).unwrap_or_else(|_| PathBuf::from(path));
     AbsolutePath::new(real).map_err(|error| Error::Path {
         path: path.to_owned(),
         why: error.to_string(),

@@ -14,7 +14,7 @@ use super::bounds::below_floor;
 use super::error::Error;
 use crate::config::{Configuration, above_floor};
 use crate::environment::{EnvironmentPolicy, NamePattern};
-use crate::host::Host;
+use crate::host::{Host, real_path};
 
 /// What commands may touch, when a person is asked, and what they inherit.
 ///
@@ -190,7 +190,7 @@ impl Policy {
     /// # Errors
     /// The workspace does not exist, or cannot be one; a path makes no sense.
     pub(super) fn on(&self, host: &Host) -> Result<OnHost, Error> {
-        let real = std::fs::canonicalize(&self.root).map_err(|source| Error::Workspace {
+        let real = real_path(&self.root).map_err(|source| Error::Workspace {
             path: self.root.clone(),
             why: source.to_string(),
         })?;
@@ -237,7 +237,7 @@ impl Policy {
     ) -> Result<CanonicalSandboxPolicy, Error> {
         let absolute = |path: &Path| {
             // A path that does not exist yet is taken as it is written; links in what exists are resolved.
-            let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let real = real_path(path).unwrap_or_else(|_| path.to_owned());
             AbsolutePath::new(real).map_err(|error| Error::Path {
                 path: path.to_owned(),
                 why: error.to_string(),

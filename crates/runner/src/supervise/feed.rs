@@ -3,7 +3,6 @@
 use std::task::{Context, Poll};
 
 use super::pump::Port;
-use super::sys;
 use crate::launch::Stdin;
 
 /// The input of a command on its way.
@@ -15,8 +14,6 @@ pub(super) struct Feed<P> {
     /// A terminal has no end that could be closed; it is told the end by a character.
     terminal: bool,
     line_is_open: bool,
-    /// Whether a write must be kept from ending this program.
-    signals: bool,
 }
 
 /// What a turn brought.
@@ -51,7 +48,6 @@ impl<P: Port> Feed<P> {
             more,
             terminal,
             line_is_open: false,
-            signals: sys::broken_pipes_signal(),
         };
         if feed.more.is_none() {
             feed.end();
@@ -70,15 +66,7 @@ impl<P: Port> Feed<P> {
             return self.next(cx);
         }
         let piece = rest.get(..WRITE).unwrap_or(rest);
-        let signals = self.signals;
-        let wrote = self.port.poll_io(cx, |descriptor| {
-            if signals {
-                sys::write_without_signal(descriptor, piece)
-            } else {
-                rustix::io::write(descriptor, piece)
-            }
-        });
-        match wrote {
+        match self.port.poll_write(cx, piece) {
             Poll::Pending => Fed::Waits,
             Poll::Ready(Ok(many)) => {
                 self.written += many;

@@ -1,26 +1,30 @@
 //! Watching a running command: a machine from events to actions, and the two that drive it.
 //!
 //! - `machine`: the rules about time and ends. Pure.
-//! - `pump`: moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
+//! - `pump`: moves bytes and events between ports, queues and the machine, each as far as it goes without waiting.
 //! - `on_poll` and `on_tokio`: the two that wait. Neither has a rule of its own.
+//! - `on_threads`: ports for Windows, whose pipes block; and what waits there without a runtime.
 //!
-//! Nothing here handles `SIGCHLD`, starts threads or waits for processes that it was not given.
+//! Nothing here handles `SIGCHLD` or waits for processes that it was not given. Only on Windows are threads started: one
+//! for each stream, which ends with the run.
 
 mod block_on;
 mod cancel;
 #[cfg(unix)]
+mod descriptor;
+#[cfg(unix)]
 mod doorbell;
-#[cfg(unix)]
 mod feed;
-#[cfg(unix)]
 mod live;
 mod machine;
 #[cfg(unix)]
 mod on_poll;
-#[cfg(unix)]
+#[cfg(windows)]
+mod on_threads;
 mod on_tokio;
-#[cfg(unix)]
 mod pump;
+#[cfg(unix)]
+mod registered;
 #[cfg(unix)]
 mod sys;
 mod watch;
@@ -30,15 +34,12 @@ pub(crate) use block_on::block_on;
 pub use cancel::Cancellation;
 #[cfg(unix)]
 pub(crate) use on_poll::drive_blocking;
-#[cfg(unix)]
+#[cfg(windows)]
+pub(crate) use on_threads::drive_blocking;
 pub(crate) use on_tokio::drive_tokio;
-#[cfg(unix)]
-pub(crate) use watch::Streams;
-pub(crate) use watch::{Cause, Plan, Watch};
+pub(crate) use watch::{Cause, Plan, Streams, Watch};
 pub use watched::Usage;
-#[cfg(unix)]
-pub(crate) use watched::Watched;
-pub(crate) use watched::{Ended, How, NoEnd};
+pub(crate) use watched::{Ended, How, NoEnd, Watched};
 
 use std::time::Duration;
 

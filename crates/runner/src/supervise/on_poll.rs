@@ -11,7 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::doorbell::Doorbell;
-use super::pump::{Direction, Guard, Parts, Port, Pump, Step};
+use super::descriptor::{Ready, WriteMode};
+use super::pump::{Direction, Guard, Parts, Pump, Step};
 use super::{Plan, Streams, Watch, Watched};
 use crate::launch::{Live, Stdin};
 
@@ -25,9 +26,10 @@ struct Polled {
     ready: bool,
     /// Whether somebody waits for it: only then it is polled.
     wanted: bool,
+    mode: WriteMode,
 }
 
-impl Port for Polled {
+impl Ready for Polled {
     fn poll_io<R>(
         &mut self,
         _: &mut Context<'_>,
@@ -47,6 +49,10 @@ impl Port for Polled {
 
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
+    }
+
+    fn mode(&self) -> WriteMode {
+        self.mode
     }
 }
 
@@ -73,6 +79,7 @@ pub(crate) fn drive_blocking<W: Watched>(
             direction,
             ready: false,
             wanted: true,
+            mode: WriteMode::of(direction),
         })
     };
     let mut pump = match Pump::new(process, listener, Parts { plan, streams }, port) {
@@ -119,7 +126,7 @@ fn wait<'p>(ports: impl Iterator<Item = &'p mut Polled>, bell: &Bell, until: Opt
         .iter()
         .map(|port| {
             let wanted = match port.direction {
-                Direction::Read => PollFlags::IN,
+                Direction::Read | Direction::Status => PollFlags::IN,
                 Direction::Write => PollFlags::OUT,
             };
             PollFd::from_borrowed_fd(port.descriptor.as_fd(), wanted)

@@ -1,69 +1,18 @@
-//! Driving a run on a tokio runtime: `AsyncFd` and a timer; no process feature, no signals.
+//! Driving a run on a tokio runtime: ports that wake, and a timer; no process feature, no signals.
 
 use std::future::{Future, poll_fn};
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use rustix::io::Errno;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::pump::{Direction, Guard, Parts, Port, Pump, Step};
-use super::{Plan, Streams, Watch, Watched, sys};
-
-/// A descriptor that the runtime waits for.
-struct Registered {
-    descriptor: AsyncFd<OwnedFd>,
-    direction: Direction,
-}
-
-impl Registered {
-    fn new(descriptor: OwnedFd, direction: Direction) -> io::Result<Self> {
-        let interest = match direction {
-            Direction::Read => Interest::READABLE,
-            Direction::Write => Interest::WRITABLE,
-        };
-        Ok(Self {
-            descriptor: sys::register(descriptor, interest)?,
-            direction,
-        })
-    }
-}
-
-impl Port for Registered {
-    fn poll_io<R>(
-        &mut self,
-        cx: &mut Context<'_>,
-        mut io: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<R>,
-    ) -> Poll<rustix::io::Result<R>> {
-        loop {
-            let guard = match self.direction {
-                Direction::Read => ready!(self.descriptor.poll_read_ready(cx)),
-                Direction::Write => ready!(self.descriptor.poll_write_ready(cx)),
-            };
-            let mut guard = match guard {
-                Ok(guard) => guard,
-                // The runtime shuts down.
-                Err(error) => {
-                    return Poll::Ready(Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)));
-                }
-            };
-            match io(guard.get_inner().as_fd()) {
-                Err(Errno::AGAIN) => guard.clear_ready(),
-                Err(Errno::INTR) => {}
-                done => return Poll::Ready(done),
-            }
-        }
-    }
-
-    fn descriptor(&self) -> BorrowedFd<'_> {
-        self.descriptor.get_ref().as_fd()
-    }
-}
+#[cfg(windows)]
+use super::on_threads::Threaded as Registered;
+use super::pump::{Guard, Parts, Pump, Step};
+#[cfg(unix)]
+use super::registered::Registered;
+use super::{Plan, Streams, Watch, Watched};
 
 /// Watches a process until its run is over. A future that is dropped before kills it, with everything it started, even
 /// if it was never polled.

@@ -1,11 +1,9 @@
 //! Moves bytes and events between descriptors, queues and the machine, each as far as it goes without waiting.
 
 use std::collections::VecDeque;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
-
-use rustix::io::Errno;
 
 use super::cancel::Listener;
 use super::feed::{Fed, Feed};
@@ -13,19 +11,29 @@ use super::live::{Held, Offered, offer};
 use super::machine::{Action, Event, Machine, Open, Verdict, Why};
 use super::{Cause, Ended, How, NoEnd, Plan, Streams, Usage, Watch, Watched};
 use crate::capture::{Caps, Chunk, Recorder, Stream};
-use crate::launch::Live;
+use crate::launch::{Descriptor, Live};
+use crate::os;
 
-/// A descriptor that does not block, and a way to be woken when it is ready.
+/// One end of a stream, or what tells the end of a process, and a way to be woken when it is ready.
 pub(super) trait Port {
-    /// Does something with the descriptor. Where that would block, the task is woken when it no longer would.
-    fn poll_io<R>(
+    /// Reads once into what the buffer has room for. Nothing is the end.
+    fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<usize>>;
+
+    /// Reads what is there without being asked to wait; nothing is the end, and [`io::ErrorKind::WouldBlock`] is not yet.
+    fn read_now(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize>;
+
+    /// Writes once. Until it is ready it is asked again with the same bytes.
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Asks a process for its end, where that has something new to say.
+    fn poll_end<W: Watched>(
         &mut self,
         cx: &mut Context<'_>,
-        io: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<R>,
-    ) -> Poll<rustix::io::Result<R>>;
+        process: &mut W,
+    ) -> Poll<io::Result<Result<Ended, NoEnd>>>;
 
-    /// The descriptor itself.
-    fn descriptor(&self) -> BorrowedFd<'_>;
+    /// Makes room for a stream that is a flood.
+    fn widen(&mut self);
 }
 
 /// What a port is for.
@@ -33,6 +41,7 @@ pub(super) trait Port {
 pub(super) enum Direction {
     Read,
     Write,
+    Status,
 }
 
 /// How far a step came.
@@ -58,9 +67,6 @@ const ROUNDS: usize = 16;
 /// After so many bytes a stream is taken for a flood, which is worth a larger pipe. Pipes of every command from the
 /// start would use up what the kernel grants to one user.
 const FLOOD: u64 = 1024 * 1024;
-
-/// The size of a flood's pipe.
-const FLOOD_PIPE: usize = 256 * 1024;
 
 /// The most that is read of each stream when waiting is over: what the largest pipe can hold that a command can make,
 /// and no more, since somebody may still write.
@@ -130,11 +136,10 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
         process: Guard<'a, W>,
         cancel: Option<Listener<'a>>,
         parts: Parts,
-        port: impl Fn(OwnedFd, Direction) -> std::io::Result<P>,
+        port: impl Fn(Descriptor, Direction) -> io::Result<P>,
     ) -> Result<Self, String> {
-        let open = |descriptor: OwnedFd, direction| {
-            rustix::io::ioctl_fionbio(&descriptor, true)
-                .map_err(std::io::Error::from)
+        let open = |descriptor: Descriptor, direction| {
+            os::never_block(&descriptor)
                 .and_then(|()| port(descriptor, direction))
                 .map_err(|error| cannot_watch(&error))
         };
@@ -143,7 +148,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             .process
             .status()
             .try_clone_to_owned()
-            .and_then(|descriptor| port(descriptor, Direction::Read))
+            .and_then(|descriptor| port(descriptor, Direction::Status))
             .map_err(|error| cannot_watch(&error))?;
         let terminal = streams.terminal.is_some();
         let mut sources = Vec::with_capacity(2);
@@ -242,13 +247,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
         let Some(status) = &mut self.status else {
             return self.tell(now, Event::Tick);
         };
-        let process = &mut *self.process.process;
-        let end = status.poll_io(cx, |_| match process.try_end() {
-            Ok(None) => Err(Errno::AGAIN),
-            Ok(Some(end)) => Ok(Ok(end)),
-            Err(failure) => Ok(Err(failure)),
-        });
-        let event = match end {
+        let event = match status.poll_end(cx, self.process.process) {
             Poll::Pending => Event::Tick,
             Poll::Ready(Ok(Ok(end))) => {
                 self.end = Some(end);
@@ -259,7 +258,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                 Event::Lost
             }
             Poll::Ready(Err(error)) => {
-                self.failure = Some(NoEnd::Lost(cannot_watch(&error.into())));
+                self.failure = Some(NoEnd::Lost(cannot_watch(&error)));
                 Event::Lost
             }
         };
@@ -284,14 +283,9 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             if self.buffer.capacity() < self.read {
                 self.buffer = Vec::with_capacity(self.read);
             }
-            let buffer = &mut self.buffer;
-            let many = match source.port.poll_io(cx, |descriptor| {
-                rustix::io::read(descriptor, rustix::buffer::spare_capacity(buffer))
-            }) {
+            let many = match source.port.poll_read(cx, &mut self.buffer) {
                 Poll::Pending => continue,
                 Poll::Ready(Ok(many)) => many,
-                // A terminal that nobody has open any more says so with this error.
-                Poll::Ready(Err(Errno::IO)) => 0,
                 Poll::Ready(Err(error)) => {
                     self.notes
                         .push(format!("reading its output failed: {error}"));
@@ -336,8 +330,8 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     fn tell(&mut self, now: Duration, event: Event) {
         for action in self.machine.on(now, event) {
             match action {
-                Action::Terminate => self.process.process.signal(libc::SIGTERM),
-                Action::Continue => self.process.process.signal(libc::SIGCONT),
+                Action::Terminate => self.process.process.signal(os::TERMINATE),
+                Action::Continue => self.process.process.signal(os::CONTINUE),
                 Action::KillTree => self.process.process.kill_tree(),
                 Action::Finish(verdict) => self.verdict = Some((verdict, now)),
             }
@@ -415,14 +409,9 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                     break false;
                 }
                 let mut bytes = Vec::with_capacity(left.min(MAX_READ));
-                let many = rustix::io::read(
-                    source.port.descriptor(),
-                    rustix::buffer::spare_capacity(&mut bytes),
-                );
-                match many {
-                    Ok(0) | Err(Errno::IO) => break true,
+                match source.port.read_now(&mut bytes) {
+                    Ok(0) => break true,
                     Ok(many) => left = left.saturating_sub(many),
-                    Err(Errno::INTR) => continue,
                     Err(_) => break false,
                 }
                 self.recorder.push(source.stream, &bytes);
@@ -441,14 +430,12 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
 }
 
 impl<P: Port> Source<P> {
-    /// Counts bytes, and gives a flood a larger pipe.
+    /// Counts bytes, and gives a flood more room.
     fn count(&mut self, many: usize) {
         let before = self.total;
         self.total = before.saturating_add(many as u64);
-        #[cfg(target_os = "linux")]
         if before < FLOOD && self.total >= FLOOD {
-            // It fails for terminals, and where the user has too many such pipes; then the flood is slower.
-            let _ = rustix::pipe::fcntl_setpipe_size(self.port.descriptor(), FLOOD_PIPE);
+            self.port.widen();
         }
     }
 }
@@ -503,6 +490,6 @@ impl Backlog<'_> {
     }
 }
 
-fn cannot_watch(error: &std::io::Error) -> String {
+fn cannot_watch(error: &io::Error) -> String {
     format!("the command was killed, since it could not be waited for: {error}")
 }

@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr;
 
+#[cfg(target_os = "linux")]
 use rustix::io::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -79,7 +80,7 @@ pub(super) fn write_without_signal(
 }
 
 /// Makes broken pipes deadly for this program, as C programs have it.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(super) fn let_broken_pipes_kill() {
     // SAFETY: the default action is a valid one, and no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

@@ -6,23 +6,20 @@ use palisade_policy::LimitKind;
 
 use super::{Cancellation, Timing, Usage};
 use crate::capture::{Caps, Output};
-use crate::launch::Live;
-#[cfg(unix)]
-use crate::launch::Stdin;
+use crate::launch::{Descriptor, Live, Stdin};
 use crate::outcome::SetupFailure;
 
 /// Our ends of the streams of a process. What is not here goes elsewhere, untouched.
-#[cfg(unix)]
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     /// Where its input is written, and what.
-    pub(crate) stdin: Option<(std::os::fd::OwnedFd, Stdin)>,
+    pub(crate) stdin: Option<(Descriptor, Stdin)>,
     /// Where its output is read.
-    pub(crate) stdout: Option<std::os::fd::OwnedFd>,
+    pub(crate) stdout: Option<Descriptor>,
     /// Where its errors are read.
-    pub(crate) stderr: Option<std::os::fd::OwnedFd>,
+    pub(crate) stderr: Option<Descriptor>,
     /// The master of its terminal, read as its output. Its input, if any, is another descriptor of the same master.
-    pub(crate) terminal: Option<std::os::fd::OwnedFd>,
+    pub(crate) terminal: Option<Descriptor>,
 }
 
 /// How a process is watched.

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use palisade_policy::LimitKind;
 
+use crate::launch::BorrowedDescriptor;
 use crate::outcome::SetupFailure;
 
 /// A process that runs.
-#[cfg(unix)]
 pub(crate) trait Watched {
-    /// A descriptor that is readable when [`Self::try_end`] has something to say, such as a pidfd. It stays the same.
-    fn status(&self) -> std::os::fd::BorrowedFd<'_>;
+    /// A descriptor that is readable when [`Self::try_end`] has something to say, such as a pidfd; on Windows a handle
+    /// that is signalled then. It stays the same.
+    fn status(&self) -> BorrowedDescriptor<'_>;
 
     /// How it ended; `None` while it runs. Never waits. Once it has told an end or an error, it is not asked again.
     fn try_end(&mut self) -> Result<Option<Ended>, NoEnd>;

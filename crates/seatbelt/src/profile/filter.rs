@@ -1,6 +1,7 @@
 //! Where a rule holds.
 
 use super::parameter::ParameterName;
+use super::pattern::Pattern;
 
 /// One condition of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +47,8 @@ pub enum Filter {
     IokitUserClientClass(String),
     /// `(preference-domain "...")`: settings of a program.
     PreferenceDomain(String),
+    /// `(extension "...")`: the process was handed this object itself, such as a terminal that it opened.
+    Extension(String),
     /// `(target ...)`: which process is acted on.
     Target(Target),
     /// `(socket-domain ...)`: a family of sockets.
@@ -60,19 +63,6 @@ pub enum PathValue {
     Parameter(ParameterName),
     /// A path that is the same on every host, written in the base.
     Fixed(String),
-}
-
-/// A regular expression, in the subset that every reader understands alike: characters, `.`, brackets, groups, `|`,
-/// `*`, `+`, `?`, `^` and `$`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pattern(pub(crate) String);
-
-impl Pattern {
-    /// The text between `#"` and `"`.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 /// What kind of entry a path names.

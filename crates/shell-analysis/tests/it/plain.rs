@@ -1,5 +1,6 @@
 //! What is plain and what is opaque, case by case.
 
+#[cfg(unix)]
 use std::ffi::OsString;
 
 use palisade_shell_analysis::{

@@ -26,7 +26,8 @@ impl Rights {
     pub const WRITE_EA: Self = Self(0x0010);
     /// Execute a file, or pass through a directory.
     pub const EXECUTE: Self = Self(0x0020);
-    /// Remove whatever a directory holds, whatever that says itself. Never granted.
+    /// Remove whatever a directory holds, whatever that says itself (`FILE_DELETE_CHILD`). Never granted, and denied where
+    /// something must stay.
     pub const DELETE_CHILD: Self = Self(0x0040);
     /// Read attributes.
     pub const READ_ATTRIBUTES: Self = Self(0x0080);

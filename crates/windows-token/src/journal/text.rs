@@ -1,4 +1,4 @@
-//! The text of a journal: one record a line, each with its version and a sum over it.
+//! The text of a journal: one record a line, each with its version, its length and a sum over it.
 
 use super::JournalError;
 use super::record::Record;
@@ -27,7 +27,8 @@ pub fn encode(record: &Record) -> Result<String, JournalError> {
     let json = serde_json::to_string(record).map_err(|error| JournalError::Unwritable {
         why: error.to_string(),
     })?;
-    Ok(format!("{VERSION} {:08x} {json}\n", crc32(json.as_bytes())))
+    let (length, sum) = (json.len(), crc32(json.as_bytes()));
+    Ok(format!("{VERSION} {length} {sum:08x} {json}\n"))
 }
 
 /// The records of a text.
@@ -40,20 +41,21 @@ pub fn decode(text: &[u8]) -> Result<Journal, JournalError> {
     let mut line = 0;
     while !rest.is_empty() {
         line += 1;
-        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
-            journal.torn = true;
-            break;
-        };
-        let (this, after) = rest.split_at(end);
-        // Past the end of the line, which was found.
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let (this, after) = rest.split_at(end.unwrap_or(rest.len()));
+        // Past the end of the line, if there is one.
         let after = after.get(1..).unwrap_or_default();
         match read(this, line) {
-            Ok(record) => {
+            Ok(record) if end.is_some() => {
                 journal.records.push(record);
                 journal.good_bytes = text.len() - after.len();
             }
-            // Blocks reach a disk in any order, so the end of a line can be there without its middle.
-            Err(JournalError::Damaged { .. }) if after.is_empty() => journal.torn = true,
+            Ok(_) => journal.torn = true,
+            // Blocks reach a disk in any order, so the end of a line can be there without its middle. But a line that is
+            // longer than it should be has lost its end, and others with it.
+            Err(JournalError::Damaged { .. }) if after.is_empty() && !is_too_long(this) => {
+                journal.torn = true;
+            }
             Err(error) => return Err(error),
         }
         rest = after;
@@ -61,28 +63,43 @@ pub fn decode(text: &[u8]) -> Result<Journal, JournalError> {
     Ok(journal)
 }
 
+/// The parts of a line: version, length, sum and record.
+fn parts(line: &[u8]) -> Option<[&[u8]; 4]> {
+    let mut parts = line.splitn(4, |byte| *byte == b' ');
+    Some([parts.next()?, parts.next()?, parts.next()?, parts.next()?])
+}
+
+fn length(written: &[u8]) -> Option<usize> {
+    std::str::from_utf8(written).ok()?.parse().ok()
+}
+
+fn is_too_long(line: &[u8]) -> bool {
+    parts(line).is_some_and(|[_, written, _, json]| {
+        length(written).is_some_and(|length| json.len() > length)
+    })
+}
+
 fn read(bytes: &[u8], line: usize) -> Result<Record, JournalError> {
     let damaged = |why: &str| JournalError::Damaged {
         line,
         why: why.to_owned(),
     };
-    let text = std::str::from_utf8(bytes).map_err(|_| damaged("it is not text"))?;
-    let (version, text) = text
-        .split_once(' ')
-        .ok_or_else(|| damaged("it has no sum"))?;
-    let (sum, json) = text
-        .split_once(' ')
-        .ok_or_else(|| damaged("it has no sum"))?;
-    if version != VERSION {
-        return Err(match version.bytes().all(|byte| byte.is_ascii_digit()) {
-            true if !version.is_empty() => JournalError::OtherVersion { line },
+    let [version, written, sum, json] = parts(bytes).ok_or_else(|| damaged("it is cut short"))?;
+    if version != VERSION.as_bytes() {
+        return Err(match version {
+            [_, ..] if version.iter().all(u8::is_ascii_digit) => {
+                JournalError::OtherVersion { line }
+            }
             _ => damaged("it has no version"),
         });
     }
-    if sum != format!("{:08x}", crc32(json.as_bytes())) {
+    if length(written) != Some(json.len()) {
+        return Err(damaged("its length is another"));
+    }
+    if sum != format!("{:08x}", crc32(json)).as_bytes() {
         return Err(damaged("its sum is another"));
     }
-    serde_json::from_str(json).map_err(|error| JournalError::Damaged {
+    serde_json::from_slice(json).map_err(|error| JournalError::Damaged {
         line,
         why: error.to_string(),
     })

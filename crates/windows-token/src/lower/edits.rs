@@ -3,6 +3,11 @@
 //! A list is read from its start, and a right is decided by the first entry that speaks of it. Explicit entries come first,
 //! of these the ones that deny, and then what is inherited, from the nearest directory first. So the nearest object that
 //! says something decides, as with the clauses of a policy, and where one object says both, the denial.
+//!
+//! One right needs more. Whoever may remove the children of a directory (`FILE_DELETE_CHILD`) removes and moves them
+//! whatever they say themselves, and it was seen that the second check does not ask about that right. So it is not enough
+//! that no capability has it: where something must stay, it is denied to the logon session, which the first check knows.
+//! The user loses nothing by that but the right to remove what he may not remove for its own sake.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,6 +74,7 @@ pub(super) fn build(policy: &ResolvedPolicy, host: &WindowsHost, areas: &Areas) 
         builder.open(path, area);
     }
     builder.pin();
+    builder.keep();
     builder.finish()
 }
 
@@ -144,10 +150,14 @@ impl Builder<'_> {
         }
         let flags = inherited_by(&area.located);
         let deny = |sid| Ace::new(AceKind::Deny, Rights::CHANGES, sid).with_flags(flags);
+        let mut add: Vec<Ace> = capabilities.into_iter().map(deny).collect();
+        if area.located.entry == Entry::Directory {
+            add.push(self.keep_children().with_flags(AceFlags::CONTAINER_INHERIT));
+        }
         self.guards.push(AclEdit {
             path: path.clone(),
             purpose: Purpose::Protected,
-            add: capabilities.into_iter().map(deny).collect(),
+            add,
         });
     }
 
@@ -238,6 +248,44 @@ impl Builder<'_> {
                 path,
             });
         }
+    }
+
+    /// The directories that hold something that must stay, inside the places. What is closed itself inherits the same.
+    fn keep(&mut self) {
+        let holders: BTreeSet<AbsolutePath> = self
+            .guards
+            .iter()
+            .filter_map(|edit| edit.path.parent())
+            .filter(|holder| {
+                !self.capabilities_at(holder).is_empty()
+                    && self.policy.place(&Access::Write(holder.clone())).is_some()
+            })
+            .collect();
+        for path in holders {
+            let located = self.host.places.get(&path);
+            let why = match located {
+                Some(located) if !located.has_acls => Some(WhyUnguarded::NoAcls),
+                Some(located) if !located.may_change_acl => Some(WhyUnguarded::ForeignAcl),
+                _ => None,
+            };
+            if let Some(why) = why {
+                let unguarded = Unguarded { path, why };
+                if !self.built.unguarded.contains(&unguarded) {
+                    self.built.unguarded.push(unguarded);
+                }
+                continue;
+            }
+            self.guards.push(AclEdit {
+                path,
+                purpose: Purpose::AboveProtected,
+                add: vec![self.keep_children()],
+            });
+        }
+    }
+
+    /// No child of the object is removed but by its own leave.
+    fn keep_children(&self) -> Ace {
+        Ace::new(AceKind::Deny, Rights::DELETE_CHILD, self.host.logon.clone())
     }
 
     /// Whether something below a path is guarded under another name: the oracle only knows that name.

@@ -6,6 +6,7 @@ use palisade_policy::{
 
 use super::areas::Areas;
 use super::edits::{Built, Unguarded, WhyUnguarded};
+use crate::acl::Rights;
 use crate::host::{SecondNames, WindowsHost};
 
 const WRITES: &str = "write-restricted token, tried before it is used";
@@ -94,6 +95,17 @@ fn writes_outside(host: &WindowsHost, built: &Built) -> Measure {
              opened by both names"
         ))
         .cured_by("replace each by a copy of its own");
+    }
+    // Seen by others on real machines, and never by us to be refused: files whose directory the user controls in full.
+    let sees_children = host
+        .second_check
+        .is_some_and(|seen| seen.contains(Rights::CHANGES));
+    if !sees_children {
+        return Measure::missing(
+            "nothing outside can be written or made, but what lies in a directory that the user controls in full can be \
+             deleted or moved into a writable place: the second check was seen not to ask about that right",
+        )
+        .cured_by(STRONGER);
     }
     Measure::enforced(WRITES)
 }

@@ -32,6 +32,6 @@ pub(super) fn plan(host: &WindowsHost, capabilities: &[Sid]) -> TokenPlan {
             .cloned()
             .collect(),
         default_dacl,
-        must_refuse: Rights::CHANGES,
+        must_refuse: Rights::CHANGES & !Rights::DELETE_CHILD,
     }
 }

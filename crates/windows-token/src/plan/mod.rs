@@ -47,9 +47,9 @@ pub struct TokenPlan {
     pub delete_privileges: Vec<String>,
     /// The access list of what the command makes where nothing is inherited, such as its pipes.
     pub default_dacl: Vec<Ace>,
-    /// What the token must be refused, each by itself, on a file that the user may do all of this to. A token that is
-    /// granted any of it is not used: whether the second check sees the last two was never documented, and with them a
-    /// command could open whatever the user owns.
+    /// What the token must be refused, each right by itself, on a file that the user may do all of this to. A token that
+    /// is granted any of it is not used: nobody has documented whether the second check sees the last two, and with them
+    /// a command could open whatever the user owns.
     pub must_refuse: Rights,
 }
 

@@ -152,9 +152,13 @@ struct Named(Rights);
 
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SETS: [(Rights, &str); 4] = [
+        const SETS: [(Rights, &str); 5] = [
             (Rights::WRITABLE_ROOT, "read, write, execute, delete"),
             (Rights::CHANGES, "every change"),
+            (
+                Rights(Rights::CHANGES.0 & !Rights::DELETE_CHILD.0),
+                "every change but of children",
+            ),
             (Rights::GENERIC_ALL, "everything"),
             (Rights::FILE_ALL, "everything"),
         ];

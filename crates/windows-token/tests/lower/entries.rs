@@ -5,7 +5,7 @@ use palisade_windows_token::Sid;
 use palisade_windows_token::acl::{Ace, AceFlags, AceKind, Rights};
 use palisade_windows_token::plan::Purpose;
 
-use crate::world::{Node, TMP, World, abs, added, root, spec, with_rules, workspace};
+use crate::world::{Node, TMP, World, abs, added, logon, root, spec, with_rules, workspace};
 
 /// The capability that the survey of these tests gave to the n-th place.
 fn capability(n: u32) -> Sid {
@@ -26,6 +26,15 @@ fn pins(n: u32) -> Ace {
     Ace::new(AceKind::Deny, Rights::DELETE, capability(n))
 }
 
+/// No child is removed by leave of the directory, which only the first check asks about.
+fn keeps() -> Ace {
+    Ace::new(AceKind::Deny, Rights::DELETE_CHILD, logon())
+}
+
+fn keeps_below() -> Ace {
+    keeps().with_flags(AceFlags::CONTAINER_INHERIT)
+}
+
 fn on_a_file(ace: Ace) -> Ace {
     ace.with_flags(AceFlags::NONE)
 }
@@ -33,7 +42,7 @@ fn on_a_file(ace: Ace) -> Ace {
 #[test]
 fn a_root_is_opened_and_stays_where_it_is() {
     let (plan, _) = World::sample().plan(&workspace());
-    assert_eq!(added(&plan, "/srv/app"), [pins(APP), opens(APP)]);
+    assert_eq!(added(&plan, "/srv/app"), [pins(APP), keeps(), opens(APP)]);
     assert_eq!(added(&plan, TMP), [pins(2), opens(2)]);
 }
 
@@ -43,7 +52,7 @@ fn what_is_protected_is_closed_for_every_change() {
     for name in PathRules::DEFAULT_PROTECTED {
         assert_eq!(
             added(&plan, &format!("/srv/app/{name}")),
-            [closes(APP)],
+            [closes(APP), keeps_below()],
             "{name}"
         );
     }
@@ -59,7 +68,8 @@ fn what_is_protected_is_closed_for_every_change() {
                 }
                 AceKind::Deny => assert!(Rights::CHANGES.contains(ace.rights), "{ace}"),
             }
-            assert!(ace.sid.looks_like_capability());
+            let keeps = ace.rights == Rights::DELETE_CHILD && ace.sid == logon();
+            assert!(ace.sid.looks_like_capability() || keeps, "{ace}");
         }
     }
 }
@@ -80,9 +90,12 @@ fn everything_is_closed_before_anything_is_opened() {
 fn directories_above_something_protected_stay() {
     let rules = PathRules::default().with_protected([RelativePath::new("src/deep").unwrap()]);
     let (plan, _) = World::sample().plan(&with_rules(rules));
-    assert_eq!(added(&plan, "/srv/app/src/deep"), [closes(APP)]);
-    assert_eq!(added(&plan, "/srv/app/src"), [pins(APP)]);
-    assert_eq!(added(&plan, "/srv/app"), [pins(APP), opens(APP)]);
+    assert_eq!(
+        added(&plan, "/srv/app/src/deep"),
+        [closes(APP), keeps_below()]
+    );
+    assert_eq!(added(&plan, "/srv/app/src"), [pins(APP), keeps()]);
+    assert_eq!(added(&plan, "/srv/app"), [pins(APP), keeps(), opens(APP)]);
 }
 
 /// Also while what is protected does not exist: what is there of the way to it must not be replaced.
@@ -101,7 +114,7 @@ fn a_grant_inside_something_closed_is_opened_by_its_own_capability() {
         .with_read_only([spec("src")])
         .with_reopened([Reopened::write(abs("/srv/app/src/deep"))]);
     let (plan, _) = World::sample().plan(&with_rules(rules));
-    assert_eq!(added(&plan, "/srv/app/src"), [closes(APP)]);
+    assert_eq!(added(&plan, "/srv/app/src"), [closes(APP), keeps_below()]);
     // The denial that is inherited from above comes behind the entry of the directory itself.
     let deep = added(&plan, "/srv/app/src/deep");
     assert_eq!(deep.last().unwrap().kind, AceKind::Allow);
@@ -157,7 +170,7 @@ fn something_protected_in_two_places_is_closed_for_both() {
 fn nothing_is_said_twice() {
     let rules = PathRules::default().with_read_only([spec("src"), spec("/srv/app/src/deep")]);
     let (plan, _) = World::sample().plan(&with_rules(rules));
-    assert_eq!(added(&plan, "/srv/app/src"), [closes(APP)]);
+    assert_eq!(added(&plan, "/srv/app/src"), [closes(APP), keeps_below()]);
     assert_eq!(added(&plan, "/srv/app/src/deep"), []);
 }
 
@@ -168,6 +181,8 @@ fn what_a_pattern_matches_now_is_closed() {
     for path in ["/srv/app/.env", "/srv/app/src/deep/.env"] {
         assert_eq!(added(&plan, path), [on_a_file(closes(APP))], "{path}");
     }
+    // The directory may go, but nothing goes by its leave alone.
+    assert_eq!(added(&plan, "/srv/app/src/deep"), [keeps()]);
     let later = "what matches later is neither prevented nor reported";
     assert!(report.to_string().contains(later), "{report}");
 }
@@ -184,7 +199,7 @@ fn a_guard_that_is_lifted_further_in_is_opened_again() {
         [SensitivePath::blocking(spec("/srv/app/src")), lifted],
     );
     let (plan, _) = World::sample().plan(&policy);
-    assert_eq!(added(&plan, "/srv/app/src"), [closes(APP)]);
+    assert_eq!(added(&plan, "/srv/app/src"), [closes(APP), keeps_below()]);
     assert_eq!(added(&plan, "/srv/app/src/deep"), [opens(APP)]);
 }
 
@@ -203,7 +218,7 @@ fn a_read_only_policy_opens_nothing_but_what_is_its_own() {
 fn git_is_protected_also_where_commits_are_asked_for() {
     let commit = PathRules::default().with_git(GitAccess::Commit);
     let (plan, _) = World::sample().plan(&with_rules(commit));
-    assert_eq!(added(&plan, "/srv/app/.git"), [closes(APP)]);
+    assert_eq!(added(&plan, "/srv/app/.git"), [closes(APP), keeps_below()]);
     let full = PathRules::default().with_git(GitAccess::Full);
     let (plan, _) = World::sample().plan(&with_rules(full));
     assert_eq!(added(&plan, "/srv/app/.git"), []);
@@ -216,6 +231,9 @@ fn a_guard_is_where_its_path_leads_to() {
     world.add("/srv/app/src/keys", Node::Directory);
     world.add("/home/dev/.ssh", Node::Link("/srv/app/src/keys"));
     let (plan, _) = world.plan(&workspace());
-    assert_eq!(added(&plan, "/srv/app/src/keys"), [closes(APP)]);
-    assert_eq!(added(&plan, "/srv/app/src"), [pins(APP)]);
+    assert_eq!(
+        added(&plan, "/srv/app/src/keys"),
+        [closes(APP), keeps_below()]
+    );
+    assert_eq!(added(&plan, "/srv/app/src"), [pins(APP), keeps()]);
 }

@@ -5,12 +5,14 @@ use palisade_policy::{
     NetworkAllowlistEntry, PathRules, ResourceLimits, SeccompProfile,
 };
 use palisade_windows_token::WindowsToken;
+use palisade_windows_token::acl::Rights;
 use palisade_windows_token::host::{Matches, SecondNames};
 
 use crate::world::{Node, World, abs, native, root, spec, with_rules, workspace};
 
 /// What no restricted token keeps.
-const ALWAYS_LOST: [Guarantee; 5] = [
+const ALWAYS_LOST: [Guarantee; 6] = [
+    Guarantee::WritesOutside,
     Guarantee::DeniedReads,
     Guarantee::MetadataOutside,
     Guarantee::UnixSockets,
@@ -51,6 +53,7 @@ fn a_refusal_says_how_each_loss_is_accepted() {
     assert_eq!(
         lines,
         [
+            "writes-outside",
             "denied-reads",
             "metadata-outside",
             "network",
@@ -158,6 +161,31 @@ fn a_list_of_somebody_else_keeps_nothing() {
         why.contains("cannot be changed") && cure.contains("owner"),
         "{why}: {cure}"
     );
+}
+
+/// On a host where somebody tried, and the second check asks about every right.
+#[test]
+fn deletion_outside_is_lost_unless_it_was_seen_to_be_refused() {
+    let world = World::sample();
+    let reported = |seen| {
+        let (policy, mut host) = world.prepare(&workspace(), world.host()).unwrap();
+        host.second_check = seen;
+        let lowered = WindowsToken.lower(&policy, &host).unwrap();
+        said(lowered.enforcement(), Guarantee::WritesOutside)
+    };
+    for seen in [
+        None,
+        Some(Rights::NONE),
+        Some(Rights::CHANGES & !Rights::DELETE_CHILD),
+    ] {
+        let (level, why, cure) = reported(seen);
+        assert_eq!(level, Level::NotEnforced);
+        assert!(
+            why.contains("deleted") && cure.contains("AppContainer"),
+            "{why}: {cure}"
+        );
+    }
+    assert_eq!(reported(Some(Rights::CHANGES)).0, Level::Enforced);
 }
 
 #[test]

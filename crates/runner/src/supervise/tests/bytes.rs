@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use super::super::pump::{Guard, Parts, Port, Pump};
+use super::super::descriptor::{Ready, WriteMode};
+use super::super::pump::{Guard, Parts, Pump};
 use super::*;
 
 pub(super) fn it_reads_ten_megabytes(with: With) {
@@ -313,7 +314,7 @@ struct Interrupted {
     taken: Arc<Mutex<Vec<Chunk>>>,
 }
 
-impl Port for Interrupted {
+impl Ready for Interrupted {
     fn poll_io<R>(
         &mut self,
         _: &mut Context<'_>,
@@ -330,6 +331,10 @@ impl Port for Interrupted {
             self.taken.lock().unwrap().push(chunk);
         }
         self.descriptor.as_fd()
+    }
+
+    fn mode(&self) -> WriteMode {
+        WriteMode::Plain
     }
 }
 

@@ -7,6 +7,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::indexing_slicing,
     clippy::print_stderr,
     reason = "the oracle is a real shell; the library under test stays pure"
 )]

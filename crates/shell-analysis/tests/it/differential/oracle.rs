@@ -185,13 +185,11 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-#[cfg(unix)]
 fn make_executable(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-#[cfg(unix)]
 fn link(target: &Path, path: &Path) {
     std::os::unix::fs::symlink(target, path).unwrap();
 }

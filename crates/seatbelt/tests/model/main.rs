@@ -1,0 +1,8 @@
+//! Profiles judged without a Mac: what others observed there, what the reader takes, and whether the profiles of random
+//! policies say what the oracle says.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
+
+mod observations;
+mod reading;
+mod system_calls;
