@@ -1,4 +1,4 @@
-//! The program that plays the child in the tests for Windows: what it is told is its first argument.
+//! The program that plays the command in the tests for Windows: what it is told is its first argument.
 #![cfg_attr(
     windows,
     expect(
@@ -17,6 +17,7 @@ mod sys;
 fn main() {
     use std::io::{Read as _, Write as _};
     use std::os::windows::ffi::OsStrExt as _;
+    use std::os::windows::io::AsRawHandle as _;
     use std::os::windows::process::CommandExt as _;
     use std::process::Command;
 
@@ -109,6 +110,15 @@ fn main() {
         "desktop" => print!("{}", sys::desktop()),
         "privileges" => print!("{}", sys::privileges().join("\n")),
         "handle" => print!("{}", sys::is_handle(text(1).parse().unwrap())),
+        "standard-handles" => {
+            let all = [
+                std::io::stdin().as_raw_handle(),
+                std::io::stdout().as_raw_handle(),
+                std::io::stderr().as_raw_handle(),
+            ]
+            .map(|handle| sys::is_handle(handle.addr()).to_string());
+            print!("{}", all.join(" "));
+        }
         "write" => said(std::fs::write(text(1), "written by the child")),
         "append" => said(
             std::fs::File::options()

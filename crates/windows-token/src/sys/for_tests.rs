@@ -143,3 +143,17 @@ pub(crate) fn open_event(name: &str, rights: u32) -> io::Result<OwnedHandle> {
     // SAFETY: the name ends with a zero.
     unsafe { own(OpenEventW(rights, 0, name.as_ptr())) }
 }
+
+/// Lets children inherit a file, if nobody says otherwise.
+pub(crate) fn make_inheritable(file: &std::fs::File) -> io::Result<()> {
+    use std::os::windows::io::AsHandle as _;
+    use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation};
+    // SAFETY: the handle is borrowed for the call.
+    check(unsafe {
+        SetHandleInformation(
+            raw(file.as_handle()),
+            HANDLE_FLAG_INHERIT,
+            HANDLE_FLAG_INHERIT,
+        )
+    })
+}

@@ -126,6 +126,15 @@ impl Launch<'_> {
 }
 
 impl Process {
+    /// Somebody else's process, to wait for it.
+    #[cfg(test)]
+    pub(crate) fn open(id: u32) -> io::Result<Self> {
+        let access = PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE;
+        // SAFETY: no pointers; the handle is ours, or null.
+        let handle = unsafe { own(OpenProcess(access, 0, id)) }?;
+        Ok(Self { handle, id })
+    }
+
     /// Its id. While this lives, nobody else gets it.
     pub(crate) const fn id(&self) -> u32 {
         self.id

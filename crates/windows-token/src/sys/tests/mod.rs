@@ -22,17 +22,26 @@ use crate::sid::Sid;
 /// Longer than anything here takes, shorter than anybody waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The program that plays the child in all tests.
+/// The program that plays the command in all tests: beside the tests' own directory, or where those who copied it say.
 pub(crate) fn child_program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join("windows-child.exe");
+    let programs = match std::env::var_os("PALISADE_TEST_PROGRAMS") {
+        Some(programs) => PathBuf::from(programs),
+        None => {
+            let test = std::env::current_exe().unwrap();
+            test.parent().and_then(Path::parent).unwrap().to_path_buf()
+        }
+    };
+    let program = programs.join("palisade-windows-test-child.exe");
     assert!(
         program.is_file(),
-        "{} is missing: cargo build --example windows-child",
+        "{} is missing: it is built with the feature `model`",
         program.display()
     );
-    program
+    // A path of Linux, where Wine runs there, becomes one with a drive.
+    crate::survey::plain(&std::fs::canonicalize(&program).unwrap())
+        .unwrap()
+        .as_path()
+        .to_path_buf()
 }
 
 /// A plan that takes nothing away.
