@@ -76,7 +76,17 @@ mod tests {
         sandbox_exec: SandboxExec,
         accepted: &AcceptedLosses,
     ) -> Result<Vec<OsString>, SandboxTransformError> {
-        let cwd = WorkspaceRoot::new("/srv/app").unwrap();
+        wrap_in("/srv/app", argv, policy, sandbox_exec, accepted)
+    }
+
+    fn wrap_in(
+        cwd: &str,
+        argv: &[&str],
+        policy: &CanonicalSandboxPolicy,
+        sandbox_exec: SandboxExec,
+        accepted: &AcceptedLosses,
+    ) -> Result<Vec<OsString>, SandboxTransformError> {
+        let cwd = WorkspaceRoot::new(cwd).unwrap();
         let home = AbsolutePath::new("/Users/dev").unwrap();
         words(
             argv.iter().map(OsString::from),
@@ -98,8 +108,8 @@ mod tests {
         let root = directory.path().canonicalize().unwrap();
         let policy = CanonicalSandboxPolicy::workspace_write([WorkspaceRoot::new(&root).unwrap()]);
         let argv = ["/usr/bin/make", "--", "-DROOT=/"];
-        let words = wrap(&argv, &policy, SandboxExec::Works, &all()).unwrap();
         let root = root.to_str().unwrap();
+        let words = wrap_in(root, &argv, &policy, SandboxExec::Works, &all()).unwrap();
         assert_eq!(words[..2], ["/usr/bin/sandbox-exec", "-p"]);
         let profile = words[2].to_str().unwrap();
         assert!(
