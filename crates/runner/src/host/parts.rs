@@ -8,7 +8,11 @@ use palisade_policy::{AbsolutePath, Environment, HostFacts, Os};
 use super::{Host, directories, git, real_path};
 
 /// The helper's name, beside the program that runs.
-const HELPER: &str = "palisade-linux-sandbox";
+const HELPER: &str = if cfg!(target_os = "macos") {
+    "palisade-helper"
+} else {
+    "palisade-linux-sandbox"
+};
 
 /// What is read from the environment and the user database.
 #[derive(Clone, Debug, Default)]
