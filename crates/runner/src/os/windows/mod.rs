@@ -4,3 +4,5 @@ pub(in crate::os) mod bare;
 pub(in crate::os) mod hold;
 pub(in crate::os) mod signals;
 mod sys;
+#[cfg(test)]
+mod tests;

@@ -128,7 +128,7 @@ pub(crate) fn exit_code(process: BorrowedHandle<'_>) -> io::Result<Option<u32>> 
 
 /// A copy of a handle that a child can inherit. Only a child whose list names it, or that is started without a list,
 /// does: it is open for as long as one start takes.
-fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
+pub(in crate::os::windows) fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
     let mut copy: HANDLE = ptr::null_mut();
     // SAFETY: this process is asked to copy a handle that is borrowed for the call; the place for the answer is ours.
     check(unsafe {
