@@ -47,4 +47,4 @@ pub use descriptor::{Descriptor, Kind, inherited};
 pub use files::{FileSystem, Object, ObjectId};
 pub use operations::{Demand, Failed, Operation, everything_for};
 pub use switches::{MixedRequest, OwnerCheck, Switches, WriteType};
-pub use token::{Privilege, Restriction, Token};
+pub use token::{Privilege, Restriction, Token, passes_self_check};

@@ -157,6 +157,22 @@ impl Operation {
         }
     }
 
+    /// Whether the token may, without doing it.
+    ///
+    /// # Errors
+    /// It may not, or it makes no sense.
+    pub fn attempt(
+        &self,
+        files: &FileSystem,
+        token: &Token,
+        switches: Switches,
+    ) -> Result<(), Failed> {
+        for demand in self.demands(files)? {
+            demand.check(files, token, switches)?;
+        }
+        Ok(())
+    }
+
     /// Does it, if the token may.
     ///
     /// # Errors
@@ -167,9 +183,7 @@ impl Operation {
         token: &Token,
         switches: Switches,
     ) -> Result<(), Failed> {
-        for demand in self.demands(files)? {
-            demand.check(files, token, switches)?;
-        }
+        self.attempt(files, token, switches)?;
         self.take_effect(files, token)
     }
 

@@ -1,6 +1,9 @@
 //! Who asks: a token, as far as the access check looks at it.
 
-use crate::acl::Ace;
+use super::check::check;
+use super::descriptor::Descriptor;
+use super::switches::Switches;
+use crate::acl::{Ace, AceKind, Rights};
 use crate::host::WindowsHost;
 use crate::plan::TokenPlan;
 use crate::sid::Sid;
@@ -158,4 +161,18 @@ impl Token {
             ..self
         }
     }
+}
+
+/// Whether a token would be used at all: of what a plan says that it must be refused, each by itself, on a file of the
+/// user's own over which he has full control, it is refused everything.
+#[must_use]
+pub fn passes_self_check(plan: &TokenPlan, host: &WindowsHost, switches: Switches) -> bool {
+    let token = Token::of_plan(plan, host);
+    let his = Ace::new(AceKind::Allow, Rights::FILE_ALL, host.user.clone());
+    let canary = Descriptor::new(host.user.clone(), [his]);
+    let granted = |right: Rights| check(&token, &canary, right, switches).is_ok();
+    (0..u32::BITS)
+        .map(|bit| Rights(1 << bit))
+        .filter(|right| plan.must_refuse.contains(*right))
+        .all(|right| !granted(right))
 }

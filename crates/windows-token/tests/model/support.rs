@@ -122,7 +122,7 @@ pub(crate) fn attempt_with(
     operation: &Operation,
     switches: Switches,
 ) -> bool {
-    let outcome = operation.perform(&mut files.clone(), token, switches);
+    let outcome = operation.attempt(files, token, switches);
     let impossible = matches!(outcome, Err(Failed::Impossible(_)));
     assert!(!impossible, "{operation:?} makes no sense: {outcome:?}");
     outcome.is_ok()

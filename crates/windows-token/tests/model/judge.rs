@@ -1,0 +1,151 @@
+//! Whether something that happened should have, by the oracle, and which guarantee is broken if not.
+
+use palisade_policy::{AbsolutePath, Access, Clause, Guarantee, PathMatcher};
+use palisade_windows_token::acl::Rights;
+use palisade_windows_token::model::{FileSystem, Operation, Switches, Token, WriteType, check};
+
+use crate::world::World;
+
+/// Something that happened and should not have.
+#[derive(Clone, Debug)]
+pub(crate) struct Breach {
+    pub(crate) access: Access,
+    pub(crate) guarantee: Guarantee,
+    pub(crate) why: String,
+}
+
+/// What an operation does, in the words of the oracle.
+pub(crate) fn accesses(operation: &Operation) -> Vec<Access> {
+    match operation {
+        Operation::Read(path) => vec![Access::Read(path.clone())],
+        Operation::Write(path)
+        | Operation::Append(path)
+        | Operation::Truncate(path)
+        | Operation::SetAttributes(path)
+        | Operation::SetDacl(path, _)
+        | Operation::TakeOwnership(path) => vec![Access::Write(path.clone())],
+        Operation::CreateFile(path)
+        | Operation::CreateWithList(path, _)
+        | Operation::CreateDirectory(path)
+        | Operation::Copy { to: path, .. } => vec![Access::Create(path.clone())],
+        Operation::Delete(path) => vec![Access::Delete(path.clone())],
+        Operation::Rename { from, to } => vec![Access::Rename {
+            from: from.clone(),
+            to: to.clone(),
+        }],
+        Operation::Link { existing, new } => {
+            vec![Access::Write(existing.clone()), Access::Create(new.clone())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl World {
+    /// What the oracle has against an operation that happened on these files.
+    pub(crate) fn breaches(&self, operation: &Operation, before: &FileSystem) -> Vec<Breach> {
+        accesses(operation)
+            .into_iter()
+            .filter(|access| self.policy.place(access).is_none())
+            .filter_map(|access| self.breach(access, before))
+            .collect()
+    }
+
+    /// Which guarantee a denied access breaks.
+    fn breach(&self, access: Access, before: &FileSystem) -> Option<Breach> {
+        let clause = self.policy.permits(&access).clause;
+        let guarantee = match (&access, matcher_of(&clause)) {
+            // What is moved although it must not be read is a matter of reading.
+            (Access::Rename { from, to }, _)
+                if self.permits(Access::Delete(from.clone()))
+                    && self.permits(Access::Create(to.clone()))
+                    && !self.permits(Access::Read(from.clone())) =>
+            {
+                Guarantee::DeniedReads
+            }
+            // So is what holds something that must not be read but could be written.
+            _ if matches!(&clause, Clause::HoldsGuarded(held)
+                if self.permits(Access::Write(held.clone()))
+                    && !self.permits(Access::Read(held.clone()))) =>
+            {
+                Guarantee::DeniedReads
+            }
+            // A pattern guards what was there; what comes later is said to be open.
+            (_, Some(glob)) if glob.is_glob() && !self.was_there(&access, before) => {
+                match self.policy.read_only().contains(glob) {
+                    true => Guarantee::ProtectedPaths,
+                    false => Guarantee::DeniedReads,
+                }
+            }
+            _ if paths_of(&access).iter().all(|path| self.is_inside(path)) => {
+                Guarantee::ProtectedPaths
+            }
+            _ => Guarantee::WritesOutside,
+        };
+        Some(Breach {
+            why: clause.to_string(),
+            access,
+            guarantee,
+        })
+    }
+
+    fn permits(&self, access: Access) -> bool {
+        self.policy.place(&access).is_some()
+    }
+
+    /// Whether the entry is in a place that the policy opens.
+    pub(crate) fn is_inside(&self, path: &AbsolutePath) -> bool {
+        let case = self.policy.context().facts.case;
+        self.opened()
+            .iter()
+            .any(|place| place.covers(path, case) && place.depth() < path.depth())
+    }
+
+    /// Whether what an access is about was there when the session began, by the same name.
+    fn was_there(&self, access: &Access, now: &FileSystem) -> bool {
+        !matches!(access, Access::Rename { .. })
+            && paths_of(access)
+                .iter()
+                .all(|path| now.find(path).is_some() && now.find(path) == self.files.find(path))
+    }
+
+    /// Whether a removal outside is one that the report admits: the directory gives it to the user.
+    pub(crate) fn is_admitted_removal(
+        &self,
+        operation: &Operation,
+        before: &FileSystem,
+        token: &Token,
+        switches: Switches,
+    ) -> bool {
+        let (Operation::Delete(path) | Operation::Rename { from: path, .. }) = operation else {
+            return false;
+        };
+        let parent = path.parent().and_then(|parent| before.at(&parent));
+        switches.write_type != WriteType::Widest
+            && parent.is_some_and(|parent| {
+                let given = check(token, &parent.descriptor, Rights::DELETE_CHILD, switches);
+                given.is_ok()
+            })
+    }
+}
+
+fn paths_of(access: &Access) -> Vec<&AbsolutePath> {
+    match access {
+        Access::Read(path)
+        | Access::Write(path)
+        | Access::Create(path)
+        | Access::Delete(path)
+        | Access::Execute(path) => vec![path],
+        Access::Rename { from, to } => vec![from, to],
+        _ => Vec::new(),
+    }
+}
+
+fn matcher_of(clause: &Clause) -> Option<&PathMatcher> {
+    match clause {
+        Clause::Sensitive(matcher)
+        | Clause::DenyRead(matcher)
+        | Clause::ReadOnlyPath(matcher)
+        | Clause::MovesGuarded(matcher) => Some(matcher),
+        _ => None,
+    }
+}
