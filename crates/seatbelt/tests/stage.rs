@@ -93,12 +93,14 @@ esac
         }
     }
 
+    type Trial = fn(&Stage);
+
     fn shell(script: &str) -> Staged {
         Staged::new(["/bin/sh"], ["sh", "-c", script])
     }
 
     pub(crate) fn all() {
-        let trials: [(&str, fn(&Stage)); 5] = [
+        let trials: [(&str, Trial); 5] = [
             ("a_command_that_ends_as_sandbox_exec_would_has_run", ran),
             ("one_that_never_entered_is_told_by_its_reason", refused),
             ("the_command_has_no_way_to_speak_for_the_helper", silent),

@@ -20,6 +20,9 @@ use crate::supervise::{
 };
 use crate::workspace::Claim;
 
+/// How programs say what a sandbox answers.
+const EPERM: &[u8] = b"not permitted";
+
 /// What a command stands on while it runs.
 #[derive(Debug)]
 pub(crate) enum Ground {
@@ -323,11 +326,20 @@ impl Running {
             None => (os::bare_enforcement(), plain(&watch.cause)),
         };
         let mut notes = watch.notes;
-        // What the kernel says is asked for where a command failed, and told beside what it says itself.
-        let failed = match outcome {
-            Outcome::Exited { code: 0 } | Outcome::SetupFailed(_) => None,
-            _ => Some(watch.duration),
+        // What the kernel says is asked for where a command failed as one does that was denied something, and told beside
+        // what it says itself. Asking costs more than most commands.
+        let denied = match outcome {
+            Outcome::Denied { .. } => true,
+            Outcome::Exited { code: 0 } | Outcome::SetupFailed(_) => false,
+            _ => [&watch.output.stdout, &watch.output.stderr]
+                .into_iter()
+                .any(|captured| {
+                    end(captured)
+                        .windows(EPERM.len())
+                        .any(|words| words == EPERM)
+                }),
         };
+        let failed = denied.then_some(watch.duration);
         notes.extend(settle(self.ground, driver, failed).await);
         drop(self.claim);
         Finished {

@@ -180,6 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn what_the_helper_said_is_read_without_waiting_and_not_without_end() {
+        let (report, theirs) = crate::os::stdio::pipe_from_child().unwrap();
+        // Somebody between fork and exec may still hold the other end.
+        assert_eq!(read(&report), Ok(Vec::new()));
+        rustix::io::write(&theirs, b"S").unwrap();
+        assert_eq!(read(&report), Ok(b"S".to_vec()));
+        rustix::io::write(&theirs, &[b'S'; 4096]).unwrap();
+        let said = read(&report).unwrap();
+        assert!(said.len() > REPORT_MAX && said.len() < 64);
+        drop(theirs);
+        assert!(!read(&report).unwrap().is_empty());
+    }
+
+    #[test]
     fn the_helper_is_started_by_the_absolute_sandbox_exec_and_told_the_judged_file() {
         let launch = Launch::new("(version 1)", &Parameters::default()).unwrap();
         let helper = Path::new("/usr/local/bin/palisade-helper");
