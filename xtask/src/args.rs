@@ -10,6 +10,7 @@ Usage: cargo xtask COMMAND
   ci [--list] [--only STEP]...        run every check, or only the named ones
   tidy                                the same as `ci --only tidy`
   codegen [--check]                   rewrite the generated files; with --check, fail if one is stale
+  cross [--list] [--only PART]...     build, lint and test for macOS and Windows, as far as Linux can
   prove-ci [--list] [--only NAME]...  break a clone of HEAD in every known way and see CI fail each time
   help                                print this
 
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     Help,
     Ci { list: bool, only: Vec<String> },
     Codegen { check: bool },
+    Cross { list: bool, only: Vec<String> },
     ProveCi { list: bool, only: Vec<String> },
 }
 
@@ -32,6 +34,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command> {
     match command.as_str() {
         "help" | "--help" | "-h" => Ok(Command::Help),
         "ci" => selection(args).map(|(list, only)| Command::Ci { list, only }),
+        "cross" => selection(args).map(|(list, only)| Command::Cross { list, only }),
         "prove-ci" => selection(args).map(|(list, only)| Command::ProveCi { list, only }),
         "tidy" => match args.next() {
             None => Ok(Command::Ci {
@@ -111,6 +114,13 @@ mod tests {
         check("tidy", ci(false, &["tidy"]));
         check("codegen", Command::Codegen { check: false });
         check("codegen --check", Command::Codegen { check: true });
+        check(
+            "cross --only wine",
+            Command::Cross {
+                list: false,
+                only: vec!["wine".to_owned()],
+            },
+        );
         check(
             "prove-ci --only fmt",
             Command::ProveCi {

@@ -8,10 +8,13 @@
 mod args;
 mod ci;
 mod codegen;
+mod cross;
 mod diff;
+mod executables;
 mod files;
 mod process;
 mod prove_ci;
+mod stage;
 mod tidy;
 mod workspace;
 
@@ -50,6 +53,11 @@ fn run() -> Result<bool> {
         }
         Command::Ci { only, .. } => ci::run(&workspace, &only),
         Command::Codegen { check } => codegen::run(&workspace, check),
+        Command::Cross { list: true, .. } => {
+            cross::list();
+            Ok(true)
+        }
+        Command::Cross { only, .. } => cross::run(&workspace, &only),
         Command::ProveCi { list: true, .. } => {
             prove_ci::list();
             Ok(true)

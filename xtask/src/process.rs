@@ -1,7 +1,10 @@
 //! Running other programs and keeping what they say, in the order in which they said it.
 
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -13,6 +16,8 @@ pub(crate) struct Captured {
     pub(crate) success: bool,
     /// Standard output and standard error, interleaved.
     pub(crate) text: String,
+    /// Whether it was ended because its time was up.
+    pub(crate) timed_out: bool,
 }
 
 pub(crate) fn cargo() -> Command {
@@ -45,6 +50,49 @@ pub(crate) fn capture(mut command: Command) -> Result<Captured> {
         command_line,
         success: status.success(),
         text: String::from_utf8_lossy(&bytes).into_owned(),
+        timed_out: false,
+    })
+}
+
+/// The same for a command that leaves others behind who keep its output open: it writes to a file, and is ended when its
+/// time is up. Who starts others has to end those too.
+pub(crate) fn capture_in_file(
+    mut command: Command,
+    file: &Path,
+    longest: Duration,
+) -> Result<Captured> {
+    let command_line = describe(&command);
+    let output = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+    command
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().context("cannot share a file")?)
+        .stderr(output);
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot start `{command_line}`"))?;
+    let start = Instant::now();
+    let status = loop {
+        let waiting = || format!("cannot wait for `{command_line}`");
+        if let Some(status) = child.try_wait().with_context(waiting)? {
+            break Some(status);
+        }
+        if start.elapsed() > longest {
+            child.kill().with_context(waiting)?;
+            child.wait().with_context(waiting)?;
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if status.is_none() {
+        text.push_str(&format!("\nended after {} s\n", longest.as_secs()));
+    }
+    Ok(Captured {
+        command_line,
+        success: status.is_some_and(|status| status.success()),
+        text,
+        timed_out: status.is_none(),
     })
 }
 
@@ -100,5 +148,22 @@ mod tests {
         let mut command = cargo();
         command.arg("--version");
         assert_eq!(run_each([command]).unwrap(), Outcome::passed());
+    }
+
+    #[test]
+    fn a_command_is_ended_when_its_time_is_up() {
+        let file = std::env::temp_dir().join(format!("xtask-capture-{}", std::process::id()));
+        let mut sleeper = Command::new("sh");
+        sleeper.args(["-c", "echo started; exec sleep 600"]);
+        let captured = capture_in_file(sleeper, &file, Duration::from_millis(500)).unwrap();
+        assert!(captured.timed_out && !captured.success);
+        assert_eq!(captured.text, "started\n\nended after 0 s\n");
+        // Somebody who stays behind does not keep anybody waiting.
+        let mut parent = Command::new("sh");
+        parent.args(["-c", "sleep 5 & echo done"]);
+        let captured = capture_in_file(parent, &file, Duration::from_secs(60)).unwrap();
+        assert!(captured.success && !captured.timed_out);
+        assert_eq!(captured.text, "done\n");
+        fs::remove_file(file).unwrap();
     }
 }

@@ -108,6 +108,7 @@ pub(crate) struct Package {
     pub(crate) source: Option<String>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
     pub(crate) targets: Vec<Target>,
+    pub(crate) manifest_path: PathBuf,
     /// What the manifest keeps for other tools, under `[package.metadata]`.
     pub(crate) metadata: Option<serde_json::Value>,
 }
@@ -151,14 +152,25 @@ impl Package {
 
     /// A list of names under `[package.metadata.ci]`.
     pub(crate) fn ci_list(&self, key: &str) -> Vec<String> {
-        let list = self
-            .metadata
-            .as_ref()
-            .and_then(|metadata| metadata.get("ci")?.get(key)?.as_array());
-        list.into_iter()
+        self.ci_array(key)
+            .into_iter()
             .flatten()
             .filter_map(|name| Some(name.as_str()?.to_owned()))
             .collect()
+    }
+
+    /// Whether there is such a list, with names in it or without.
+    pub(crate) fn has_ci_list(&self, key: &str) -> bool {
+        self.ci_array(key).is_some()
+    }
+
+    fn ci_array(&self, key: &str) -> Option<&Vec<serde_json::Value>> {
+        self.metadata.as_ref()?.get("ci")?.get(key)?.as_array()
+    }
+
+    /// Where its manifest is.
+    pub(crate) fn folder(&self) -> &Path {
+        self.manifest_path.parent().unwrap_or(&self.manifest_path)
     }
 
     pub(crate) fn library(&self) -> Option<&Target> {

@@ -84,6 +84,7 @@ mod sid;
 pub mod survey;
 #[cfg(windows)]
 mod sys;
+pub mod wrapper;
 
 #[cfg(windows)]
 pub use apply::{

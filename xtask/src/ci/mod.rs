@@ -13,7 +13,7 @@ mod public_api;
 mod report;
 mod snapshots;
 mod steps;
-mod testing;
+pub(crate) mod testing;
 mod unprivileged;
 
 use std::time::Instant;
@@ -26,17 +26,27 @@ pub(crate) use self::steps::{Outcome, STEPS, Step};
 use crate::workspace::Workspace;
 
 pub(crate) fn list() {
-    for step in STEPS {
-        println!("{:<12}{}", step.name, step.checks);
-    }
+    list_of(STEPS);
 }
 
 /// Runs the named steps, or all if none is named, and says whether all is well.
 pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
+    run_of(STEPS, workspace, only)
+}
+
+/// Lists the steps of this registry.
+pub(crate) fn list_of(registry: &[Step]) {
+    for step in registry {
+        println!("{:<12}{}", step.name, step.checks);
+    }
+}
+
+/// Runs the named steps of this registry.
+pub(crate) fn run_of(registry: &[Step], workspace: &Workspace, only: &[String]) -> Result<bool> {
     let strictness = Strictness::from_environment();
     let start = Instant::now();
     let mut tally = Tally::default();
-    for step in select(only)? {
+    for step in select(registry, only)? {
         let start = Instant::now();
         let outcome =
             (step.run)(workspace).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
@@ -54,19 +64,19 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
 }
 
 /// The named steps in the order of the registry, whatever the order of the names.
-fn select(only: &[String]) -> Result<Vec<&'static Step>> {
+fn select<'a>(registry: &'a [Step], only: &[String]) -> Result<Vec<&'a Step>> {
     if let Some(unknown) = only
         .iter()
-        .find(|name| STEPS.iter().all(|step| step.name != **name))
+        .find(|name| registry.iter().all(|step| step.name != **name))
     {
-        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        let names: Vec<_> = registry.iter().map(|step| step.name).collect();
         bail!(
             "unknown step `{unknown}`; the steps are {}",
             names.join(", ")
         );
     }
     let wanted = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
-    Ok(STEPS.iter().filter(wanted).collect())
+    Ok(registry.iter().filter(wanted).collect())
 }
 
 #[cfg(test)]
@@ -75,7 +85,7 @@ mod tests {
 
     fn names(only: &[&str]) -> Result<Vec<&'static str>> {
         let only: Vec<_> = only.iter().map(|&name| name.to_owned()).collect();
-        Ok(select(&only)?.iter().map(|step| step.name).collect())
+        Ok(select(STEPS, &only)?.iter().map(|step| step.name).collect())
     }
 
     #[test]

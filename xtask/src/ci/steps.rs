@@ -6,6 +6,7 @@ use super::{
     bench, clippy, docs, fmt, fuzz, generated, licences, public_api, snapshots, testing,
     unprivileged,
 };
+use crate::cross;
 use crate::tidy;
 use crate::workspace::Workspace;
 
@@ -69,6 +70,12 @@ pub(crate) const STEPS: &[Step] = &[
         checks: "tests that need the kernel pass for an ordinary user as well as for root",
         broken_by: "a test that only root can pass",
         run: unprivileged::run,
+    },
+    Step {
+        name: "cross",
+        checks: "macOS and Windows: their backends hold against models, build and lint for both, and run under Wine",
+        broken_by: "a deny left out of a profile, a warning that only Windows sees, a failing test under Wine",
+        run: cross::step,
     },
     Step {
         name: "doctest",

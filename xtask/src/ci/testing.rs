@@ -9,7 +9,8 @@ use crate::process;
 use crate::workspace::Workspace;
 
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
-    let all_features = test_command(workspace, &["--all-features", "--tests", "--examples"]);
+    let everything = ["--workspace", "--all-features", "--tests", "--examples"];
+    let all_features = test_command(workspace, &everything);
     let mut commands = vec![all_features];
     // Dependents that name no features get the defaults, so those are tested too if they are something else.
     if !workspace
@@ -17,17 +18,24 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
         .members()
         .all(|package| package.default_is_everything())
     {
-        commands.push(test_command(workspace, &["--tests", "--examples"]));
+        commands.push(test_command(
+            workspace,
+            &["--workspace", "--tests", "--examples"],
+        ));
     }
     run_and_count(commands)
 }
 
 pub(super) fn run_doctests(workspace: &Workspace) -> Result<Outcome> {
-    run_and_count([test_command(workspace, &["--all-features", "--doc"])])
+    run_and_count([test_command(
+        workspace,
+        &["--workspace", "--all-features", "--doc"],
+    )])
 }
 
-fn test_command(workspace: &Workspace, args: &[&str]) -> Command {
-    let mut command = workspace.cargo(&["test", "--workspace", "--no-fail-fast"]);
+/// `cargo test` with the environment that makes its result depend on the code alone.
+pub(crate) fn test_command(workspace: &Workspace, args: &[&str]) -> Command {
+    let mut command = workspace.cargo(&["test", "--no-fail-fast"]);
     command
         .args(args)
         // A stale snapshot fails, and leaves no `.snap.new` behind.
@@ -62,12 +70,24 @@ fn run_and_count(commands: impl IntoIterator<Item = Command>) -> Result<Outcome>
 }
 
 /// The sum over the lines `test result: ok. 12 passed; 0 failed; ...`, one per test binary.
-pub(super) fn passed_tests(output: &str) -> usize {
+pub(crate) fn passed_tests(output: &str) -> usize {
     output
         .lines()
         .filter_map(|line| line.strip_prefix("test result: ")?.split_once(". "))
         .filter_map(|(_, counts)| counts.split_once(" passed")?.0.parse::<usize>().ok())
         .sum()
+}
+
+/// Why tests did not run although they passed: what they say in lines `skipped: why`.
+pub(crate) fn skips(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().filter_map(|line| {
+        // A harness that runs one test after another has begun the line.
+        let begun = line
+            .strip_prefix("test ")
+            .and_then(|rest| rest.split_once(" ... "));
+        let said = begun.map_or(line, |(_, said)| said);
+        Some(said.trim_start().strip_prefix("skipped: ")?.trim_end())
+    })
 }
 
 #[cfg(test)]
@@ -83,5 +103,20 @@ test result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out;
 ";
         assert_eq!(passed_tests(output), 42);
         assert_eq!(passed_tests("running 0 tests\n"), 0);
+    }
+
+    #[test]
+    fn a_skip_is_found_where_the_harness_puts_it() {
+        let output = "\
+running 3 tests
+skipped: no such kernel
+test a ... skipped: no shell
+ok
+  skipped: no network
+test says_skipped ... ok
+it was not skipped: it ran
+";
+        let found: Vec<_> = skips(output).collect();
+        assert_eq!(found, ["no such kernel", "no shell", "no network"]);
     }
 }

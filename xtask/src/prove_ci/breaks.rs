@@ -9,7 +9,7 @@ use super::specimen::Specimen;
 
 pub(super) struct Break {
     pub(super) name: &'static str,
-    /// The step that must fail.
+    /// The step that must fail, or one part of the step `cross` as `cross:PART`.
     pub(super) step: &'static str,
     /// What the step must say, so that it does not fail for another reason.
     pub(super) evidence: &'static str,
@@ -21,6 +21,8 @@ const LIB: &str = "crates/policy/src/lib.rs";
 const EXTRA: &str = "crates/policy/src/prove_ci.rs";
 /// A test that the step `unprivileged` runs.
 const AS_NOBODY: &str = "crates/linux-landlock/tests/seccomp/main.rs";
+/// The backend whose tests run under Wine.
+const WINDOWS: &str = "crates/windows-token/src/lib.rs";
 
 pub(super) const BREAKS: &[Break] = &[
     Break {
@@ -118,6 +120,51 @@ pub(super) const BREAKS: &[Break] = &[
                 "attempt!(attempts::kernel::setns),\n    )",
                 "attempt!(attempts::kernel::setns),\n    )\n    .full(crate::probe::Expected::Residue(\"prove_ci\"))",
             )
+        },
+    },
+    Break {
+        name: "warning-on-windows-only",
+        step: "cross:windows",
+        evidence: "needless_return",
+        edit: |specimen| {
+            let text = "\n/// Breaks.\n#[cfg(windows)]\npub fn prove_ci(x: u8) -> u8 {\n    return x;\n}\n";
+            specimen.append(LIB, text)
+        },
+    },
+    Break {
+        name: "warning-on-macos-only",
+        step: "cross:macos",
+        evidence: "needless_return",
+        edit: |specimen| {
+            let text = "\n/// Breaks.\n#[cfg(target_os = \"macos\")]\npub fn prove_ci(x: u8) -> u8 {\n    return x;\n}\n";
+            specimen.append(LIB, text)
+        },
+    },
+    Break {
+        name: "error-on-msvc-only",
+        step: "cross:msvc",
+        evidence: "prove_ci was here",
+        edit: |specimen| {
+            let text = "\n#[cfg(target_env = \"msvc\")]\ncompile_error!(\"prove_ci was here\");\n";
+            specimen.append(LIB, text)
+        },
+    },
+    Break {
+        name: "failing-test-under-wine",
+        step: "cross:wine",
+        evidence: "prove_ci::fails",
+        edit: |specimen| {
+            let text = "\n#[cfg(all(test, windows))]\nmod prove_ci {\n    #[test]\n    fn fails() {\n        assert_eq!(1, 2);\n    }\n}\n";
+            specimen.append(WINDOWS, text)
+        },
+    },
+    Break {
+        name: "skip-under-wine",
+        step: "cross:wine",
+        evidence: "`skipped: prove_ci` is not a skip that is known under Wine",
+        edit: |specimen| {
+            let text = "\n#[cfg(all(test, windows))]\nmod prove_ci {\n    #[test]\n    fn skips() {\n        eprintln!(\"skipped: prove_ci\");\n    }\n}\n";
+            specimen.append(WINDOWS, text)
         },
     },
     Break {

@@ -38,7 +38,7 @@ pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
         print_row(attempt.name, attempt.step, start, &verdict);
     }
     let start = Instant::now();
-    let steps: BTreeSet<_> = attempts.iter().map(|attempt| attempt.step).collect();
+    let steps: BTreeSet<_> = attempts.iter().map(|attempt| attempt.step()).collect();
     let verdict = prove_unbroken(&specimen, &steps.into_iter().collect::<Vec<_>>())?;
     if !verdict.is_fine(strictness) {
         unproven += 1;
@@ -67,6 +67,15 @@ impl Verdict {
     }
 }
 
+impl Break {
+    /// The step of CI, whichever part of it is meant.
+    fn step(&self) -> &'static str {
+        self.step
+            .split_once(':')
+            .map_or(self.step, |(step, _)| step)
+    }
+}
+
 fn select(only: &[String]) -> Result<Vec<&'static Break>> {
     if let Some(unknown) = only
         .iter()
@@ -83,13 +92,16 @@ fn prove(specimen: &Specimen, attempt: &Break) -> Result<Verdict> {
         specimen.restore()?;
         return Ok(Verdict::Inapplicable(format!("{error:#}")));
     }
-    let run = specimen.ci(&[attempt.step])?;
+    let (run, name) = match attempt.step.split_once(':') {
+        Some((step, part)) => (specimen.part_of(step, part)?, part),
+        None => (specimen.ci(&[attempt.step])?, attempt.step),
+    };
     specimen.restore()?;
-    let failure = format!("FAILED  {} ", attempt.step);
+    let failure = format!("FAILED  {name} ");
     let why = if run.success {
         "CI passed".to_owned()
     } else if !run.text.contains(&failure) {
-        format!("CI failed without naming `{}`", attempt.step)
+        format!("CI failed without naming `{name}`")
     } else if !run.text.contains(attempt.evidence) {
         format!("CI failed without saying `{}`", attempt.evidence)
     } else {
@@ -130,12 +142,23 @@ fn print_row(name: &str, step: &str, start: Instant, verdict: &Verdict) {
 mod tests {
     use super::*;
     use crate::ci::STEPS;
+    use crate::cross::PARTS;
 
     #[test]
     fn every_step_has_a_break_and_every_break_a_step() {
         let steps: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
-        let broken: BTreeSet<_> = BREAKS.iter().map(|attempt| attempt.step).collect();
+        let broken: BTreeSet<_> = BREAKS.iter().map(Break::step).collect();
         assert_eq!(steps, broken);
+    }
+
+    #[test]
+    fn every_part_of_cross_has_a_break_of_its_own() {
+        let parts: BTreeSet<_> = PARTS.iter().map(|part| part.name).collect();
+        let broken: BTreeSet<_> = BREAKS
+            .iter()
+            .filter_map(|attempt| attempt.step.strip_prefix("cross:"))
+            .collect();
+        assert_eq!(parts, broken);
     }
 
     #[test]

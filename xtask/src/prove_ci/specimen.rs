@@ -43,10 +43,19 @@ impl Specimen {
 
     /// Runs `cargo xtask ci` as the clone has it, with these steps only.
     pub(super) fn ci(&self, steps: &[&str]) -> Result<Captured> {
+        self.xtask("ci", steps)
+    }
+
+    /// Runs one part of a step that is also a command of its own.
+    pub(super) fn part_of(&self, command: &str, part: &str) -> Result<Captured> {
+        self.xtask(command, &[part])
+    }
+
+    fn xtask(&self, name: &str, only: &[&str]) -> Result<Captured> {
         let mut command = process::cargo();
         command
-            .args(["xtask", "ci"])
-            .args(steps.iter().flat_map(|step| ["--only", step]))
+            .args(["xtask", name])
+            .args(only.iter().flat_map(|step| ["--only", step]))
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", &self.target);
         process::capture(command)

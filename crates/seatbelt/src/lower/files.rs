@@ -79,6 +79,16 @@ impl Rules {
         self.denies.push(rule);
     }
 
+    /// Where reading is denied, writing is as well: that need not be said again.
+    fn deny_writing(&mut self, filters: Vec<Filter>, tag: &str) {
+        let said = self.denies.iter().any(|rule| {
+            rule.filters == filters && rule.operations.contains(&Operation::FILE_WRITE)
+        });
+        if !said {
+            self.deny(writing(), filters, tag);
+        }
+    }
+
     pub(super) fn allow(
         &mut self,
         operations: impl IntoIterator<Item = Operation>,
@@ -282,8 +292,12 @@ pub(super) fn writing_rules(
         let without = here.iter().cloned().map(not).collect();
         let region = all([vec![inside.clone()], carved.clone(), without].concat());
         rules.allow([Operation::FILE_WRITE], vec![region]);
-        // What must stay where it is can still be changed.
-        if !here.is_empty() {
+        // What must stay where it is can still be changed. A path is open, or it would not be here; what a pattern
+        // fits may be closed.
+        let exact = |filter: &Filter| matches!(filter, Filter::Literal(_));
+        if instances.is_empty() && here.iter().all(exact) {
+            rules.allow(CONTENT, here.clone());
+        } else if !here.is_empty() {
             let region = all([vec![inside, any(here.clone())], carved].concat());
             rules.allow(CONTENT, vec![region]);
         }
@@ -295,13 +309,13 @@ pub(super) fn writing_rules(
         let subtree = filters.subtree(place.origin.parameter(), &place.spot, Reach::AtLeast)?;
         let open: Vec<&Place> = places.exceptions(place, verdict).collect();
         let region = around(places, filters, subtree, &place.spot.path, &open, &[])?;
-        rules.deny(writing(), region, place.origin.tag());
+        rules.deny_writing(region, place.origin.tag());
     }
     for instance in &instances {
         let matches = matches(filters, instance)?;
         let anchor = &instance.anchor.path;
         let region = around(places, filters, matches, anchor, &instance.reopened, &[])?;
-        rules.deny(writing(), region, instance.tag);
+        rules.deny_writing(region, instance.tag);
     }
     // Each on a line of its own: a second protected path adds just its rules.
     let mut seen: Vec<Filter> = Vec::new();

@@ -87,7 +87,7 @@ fn profile(places: &Places<'_>, host: &MacHost) -> Result<Profile, UnspeakablePa
         case: places.case(),
     };
     // Names are given in the order of the policy, so that one more path does not rename the others.
-    for place in places.in_order_of_the_policy() {
+    for place in &places.list {
         filters.introduce(place.origin.parameter(), &place.spot)?;
     }
     let mut rules = Rules::default();

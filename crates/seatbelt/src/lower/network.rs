@@ -46,10 +46,7 @@ fn full(places: &Places<'_>, loopback: LoopbackAccess, rules: &mut Rules) {
     rules.allow(LISTENING, vec![Filter::Local(ip(EndpointHost::Any))]);
     if AbsolutePath::new(RESOLVER).is_ok_and(|path| places.may_read(&path)) {
         let resolver = Filter::Literal(PathValue::Fixed(RESOLVER.to_owned()));
-        rules.allow(
-            [Operation::NETWORK_OUTBOUND],
-            vec![as_socket(resolver, Filter::Remote)],
-        );
+        rules.allow([Operation::NETWORK_OUTBOUND], vec![resolver]);
     }
     if loopback == LoopbackAccess::Off {
         rules.deny(
@@ -108,7 +105,7 @@ fn sockets(
     for place in places.opened(verdict) {
         let carved = carved_out(places, filters, &instances, place, verdict)?;
         if let Some(inside) = inside(filters, place)? {
-            let region = as_socket(all([vec![inside], carved].concat()), Filter::Remote);
+            let region = all([sockets_inside(inside), carved].concat());
             rules.allow([Operation::NETWORK_OUTBOUND], vec![region]);
         }
     }
@@ -116,7 +113,7 @@ fn sockets(
         let spot = Spot::existing(tmp.clone());
         let own = filters.subtree("SESSION", &spot, Reach::AtMost)?;
         let own = own.into_iter().next_back();
-        let own = own.map(|filter| as_socket(filter, Filter::Local));
+        let own = own.map(|filter| Filter::Local(Endpoint::UnixSocket(vec![filter])));
         rules.allow(LISTENING, own.into_iter().collect());
     }
     for place in places.closed(verdict) {
@@ -129,10 +126,6 @@ fn sockets(
         if !open.is_empty() {
             region = vec![all([vec![super::files::any(region)], open].concat())];
         }
-        let region = region
-            .into_iter()
-            .map(|filter| as_socket(filter, Filter::Remote))
-            .collect();
         rules.deny([Operation::NETWORK_OUTBOUND], region, place.origin.tag());
     }
     let opened: Vec<AbsolutePath> = places
@@ -145,25 +138,20 @@ fn sockets(
             path.covers(there, places.case()) || there.covers(path, places.case())
         };
         if opened.iter().any(concerns) {
-            let region = as_socket(denied_by(filters, instance)?, Filter::Remote);
-            rules.deny([Operation::NETWORK_OUTBOUND], vec![region], instance.tag);
+            let region = vec![denied_by(filters, instance)?];
+            rules.deny([Operation::NETWORK_OUTBOUND], region, instance.tag);
         }
     }
     Ok(())
 }
 
-/// A filter about paths, as one about the sockets there.
-fn as_socket(filter: Filter, end: fn(Endpoint) -> Filter) -> Filter {
-    let each = |filters: Vec<Filter>| {
-        filters
-            .into_iter()
-            .map(|filter| as_socket(filter, end))
-            .collect()
-    };
-    match filter {
-        Filter::All(filters) => Filter::All(each(filters)),
-        Filter::Any(filters) => Filter::Any(each(filters)),
-        Filter::Not(filter) => super::files::not(as_socket(*filter, end)),
-        leaf => end(Endpoint::UnixSocket(vec![leaf])),
+/// Sockets at a place and below it, in the form that is published to work; paths that only a pattern can name are asked
+/// for beside it.
+fn sockets_inside(inside: Filter) -> Vec<Filter> {
+    match inside {
+        Filter::Literal(_) | Filter::Subpath(_) => {
+            vec![Filter::Remote(Endpoint::UnixSocket(vec![inside]))]
+        }
+        pattern => vec![Filter::Remote(Endpoint::UnixSocket(Vec::new())), pattern],
     }
 }

@@ -73,8 +73,8 @@ impl Origin {
 pub(super) struct Place {
     pub(super) spot: Spot,
     pub(super) origin: Origin,
-    /// Which of them the policy names first.
-    order: usize,
+    /// The nearest place that holds it, by its number.
+    above: Option<usize>,
     /// Whether it may be read.
     pub(super) read: bool,
     /// Whether its content may be changed.
@@ -87,12 +87,15 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Places<'a> {
     policy: &'a ResolvedPolicy,
-    /// By path, so that what holds a place comes before it. The first is the root of the file system.
+    /// In the order in which the policy names them, so that the order of the rules does not depend on what paths are
+    /// called.
     pub(super) list: Vec<Place>,
     pub(super) globs: Vec<Glob<'a>>,
     /// Paths that are called otherwise than they are: the name, and where it leads.
     aliases: Vec<(AbsolutePath, AbsolutePath)>,
     session_tmp: Option<AbsolutePath>,
+    /// Links that lead nowhere, in place of what the policy names.
+    pub(super) dead_links: Vec<AbsolutePath>,
 }
 
 /// What was found where, and when.
@@ -125,6 +128,7 @@ impl<'a> Places<'a> {
             globs: Vec::new(),
             aliases: Vec::new(),
             session_tmp: host.session_tmp.clone(),
+            dead_links: Vec::new(),
         };
         let mut found = Found::new();
         if let Ok(everything) = AbsolutePath::new("/") {
@@ -181,10 +185,20 @@ impl<'a> Places<'a> {
             let located = look_up(policy, host, cwd)?;
             places.add(&mut found, cwd, located, Origin::Workspace)?;
         }
+        let mut found: Vec<_> = found.into_values().collect();
+        found.sort_by_key(|(.., order)| *order);
         places.list = found
-            .into_values()
-            .map(|(spot, origin, order)| places.judge(spot, origin, order))
+            .into_iter()
+            .map(|(spot, origin, _)| places.judge(spot, origin))
             .collect();
+        let above: Vec<_> = places
+            .list
+            .iter()
+            .map(|place| places.nearest_above(&place.spot.path))
+            .collect();
+        for (place, above) in places.list.iter_mut().zip(above) {
+            place.above = above;
+        }
         Ok(places)
     }
 
@@ -201,6 +215,9 @@ impl<'a> Places<'a> {
             found
                 .entry(link.clone())
                 .or_insert_with(|| (Spot::existing(link.clone()), Origin::Link, order));
+        }
+        if located.entry == Entry::DeadLink {
+            self.dead_links.push(spot.path.clone());
         }
         if spot.path != *name {
             self.aliases.push((name.clone(), spot.path.clone()));
@@ -220,25 +237,18 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    fn judge(&self, spot: Spot, origin: Origin, order: usize) -> Place {
+    fn judge(&self, spot: Spot, origin: Origin) -> Place {
         let read = self.may_read(&spot.path);
         let write = origin != Origin::Link && self.may_write(&spot.path);
         let connect = self.may_connect(&spot.path);
         Place {
             spot,
             origin,
-            order,
+            above: None,
             read,
             write,
             connect,
         }
-    }
-
-    /// The places in the order in which the policy names them.
-    pub(super) fn in_order_of_the_policy(&self) -> Vec<&Place> {
-        let mut places: Vec<&Place> = self.list.iter().collect();
-        places.sort_by_key(|place| place.order);
-        places
     }
 
     pub(super) fn case(&self) -> PathCase {
@@ -320,12 +330,16 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// The nearest place that holds another.
     fn above(&self, place: &Place) -> Option<&Place> {
-        self.list
-            .iter()
-            .filter(|above| self.holds(&above.spot.path, &place.spot.path))
-            .max_by_key(|above| above.spot.path.depth())
+        self.list.get(place.above?)
+    }
+
+    fn nearest_above(&self, path: &AbsolutePath) -> Option<usize> {
+        let holding = self.list.iter().enumerate();
+        holding
+            .filter(|(_, above)| self.holds(&above.spot.path, path))
+            .max_by_key(|(_, above)| above.spot.path.depth())
+            .map(|(number, _)| number)
     }
 
     /// Whether a path is strictly below another.
@@ -341,13 +355,9 @@ impl<'a> Places<'a> {
     ) -> impl Iterator<Item = &'b Place> {
         let allowed = of.allows(verdict);
         self.list.iter().filter(move |inner| {
-            inner.allows(verdict) != allowed
-                && self.holds(&of.spot.path, &inner.spot.path)
-                && !self.list.iter().any(|between| {
-                    between.allows(verdict) != allowed
-                        && self.holds(&of.spot.path, &between.spot.path)
-                        && self.holds(&between.spot.path, &inner.spot.path)
-                })
+            let mut between = std::iter::successors(self.above(inner), |place| self.above(place))
+                .take_while(|place| place.allows(verdict) == allowed);
+            inner.allows(verdict) != allowed && between.any(|place| place.spot.path == of.spot.path)
         })
     }
 }

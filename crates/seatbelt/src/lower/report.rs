@@ -17,9 +17,9 @@ pub(super) fn report(places: &Places<'_>, host: &MacHost) -> Enforcement {
         .with(Guarantee::WritesOutside, Measure::enforced(SEATBELT))
         .with(
             Guarantee::ProtectedPaths,
-            Measure::enforced("Seatbelt, with what holds them kept in place"),
+            guarded(places, "Seatbelt, with what holds them kept in place"),
         )
-        .with(Guarantee::DeniedReads, Measure::enforced(SEATBELT))
+        .with(Guarantee::DeniedReads, guarded(places, SEATBELT))
         .with(Guarantee::MetadataOutside, Measure::enforced(SEATBELT))
         .with(
             Guarantee::Network,
@@ -46,6 +46,18 @@ pub(super) fn report(places: &Places<'_>, host: &MacHost) -> Enforcement {
         .with(Guarantee::GitImport, git_import(policy))
         .with(Guarantee::SystemCalls, system_calls(policy));
     notes(places, host, limits(policy, report))
+}
+
+/// A link that leads nowhere is guarded, but nobody can say what it will lead to.
+fn guarded(places: &Places<'_>, mechanism: &str) -> Measure {
+    match places.dead_links.first() {
+        Some(link) => Measure::detected(mechanism)
+            .because(format!(
+                "{link} is a link that leads nowhere, and what it leads to could be made"
+            ))
+            .cured_by(format!("remove {link}, or make what it leads to")),
+        None => Measure::enforced(mechanism),
+    }
 }
 
 fn network_hosts(policy: &ResolvedPolicy, host: &MacHost) -> Measure {

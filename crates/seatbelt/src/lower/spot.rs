@@ -164,7 +164,7 @@ impl Filters {
         Ok(spot.prefix(self.case, reach).map(|pattern| {
             Filter::All(vec![
                 Filter::Subpath(existing),
-                Filter::Regex(pattern.to_the_end()),
+                Filter::Regex(pattern.until_the_end()),
             ])
         }))
     }
@@ -218,7 +218,7 @@ impl Filters {
             .unwrap_or_else(Pattern::from_the_start);
         Ok(Filter::All(vec![
             Filter::Subpath(existing),
-            Filter::Regex(prefix.then(pattern).to_the_end()),
+            Filter::Regex(prefix.then(pattern).until_the_end()),
         ]))
     }
 }
@@ -229,7 +229,7 @@ fn below(existing: PathValue, pattern: Pattern) -> Filter {
     Filter::All(vec![
         Filter::Subpath(existing),
         Filter::Any(vec![
-            Filter::Regex(pattern.clone().to_the_end()),
+            Filter::Regex(pattern.clone().until_the_end()),
             Filter::Regex(pattern.separator()),
         ]),
     ])

@@ -115,6 +115,7 @@ enum Condition {
     Local(End),
     Name(Name),
     NamePrefix(Name),
+    Extension(String),
     Target(Target),
 }
 
@@ -308,6 +309,7 @@ impl Compiler<'_> {
             Filter::IokitUserClientClass(name) => exactly(Name::IokitUserClientClass(name.clone())),
             Filter::PreferenceDomain(name) => exactly(Name::PreferenceDomain(name.clone())),
             Filter::SocketDomain(name) => exactly(Name::SocketDomain(name.clone())),
+            Filter::Extension(class) => Ok(Condition::Extension(class.clone())),
             Filter::Target(target) => Ok(Condition::Target(*target)),
         }
     }
@@ -380,6 +382,7 @@ impl Condition {
                 .name
                 .as_ref()
                 .is_some_and(|name| begins_with(name, prefix)),
+            Self::Extension(class) => request.extensions.contains(class),
             Self::Target(target) => request
                 .target
                 .is_some_and(|actual| includes(*target, actual)),

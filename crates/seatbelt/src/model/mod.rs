@@ -44,7 +44,7 @@
 //!
 //! # Non-goals
 //!
-//! - The rest of the language: `import`, `define`, `if`, extensions, entitlements. They are errors, not ignored.
+//! - The rest of the language: `import`, `define`, `if`, entitlements. They are errors, not ignored.
 //! - Speed. Rules are tried one after the other.
 
 mod automaton;

@@ -22,6 +22,8 @@ pub struct Request {
     pub name: Option<Name>,
     /// Which process is acted on.
     pub target: Option<Target>,
+    /// The extensions that the process holds for the object, by class.
+    pub extensions: Vec<String>,
 }
 
 impl Request {
@@ -36,6 +38,7 @@ impl Request {
             local: None,
             name: None,
             target: None,
+            extensions: Vec::new(),
         }
     }
 
@@ -73,6 +76,13 @@ impl Request {
     #[must_use]
     pub fn named(mut self, name: Name) -> Self {
         self.name = Some(name);
+        self
+    }
+
+    /// With one more extension for the object.
+    #[must_use]
+    pub fn with_extension(mut self, class: impl Into<String>) -> Self {
+        self.extensions.push(class.into());
         self
     }
 

@@ -148,7 +148,7 @@ impl Pattern {
     }
 
     /// Which ends where the path ends.
-    pub(crate) fn to_the_end(mut self) -> Self {
+    pub(crate) fn until_the_end(mut self) -> Self {
         self.0.push('$');
         self
     }

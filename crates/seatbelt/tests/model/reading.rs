@@ -119,8 +119,8 @@ fn what_is_not_understood_is_refused_with_its_place() {
             "line 1, column 39: expected a filter",
         ),
         (
-            "(version 1)(allow file* (extension \"x\"))",
-            "line 1, column 25: extension is no filter that is understood here",
+            "(version 1)(allow file* (entitlement \"x\"))",
+            "line 1, column 25: entitlement is no filter that is understood here",
         ),
         (
             "(version 1)(allow file* (literal))",

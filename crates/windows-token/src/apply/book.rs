@@ -176,7 +176,7 @@ impl Book {
     }
 
     /// Appends a line, and returns when it is on the disk.
-    fn write(&mut self, record: &Record) -> Result<(), StateError> {
+    pub(super) fn write(&mut self, record: &Record) -> Result<(), StateError> {
         let line = encode(record)?;
         // A record that does not fit those before it is not written: it would be refused when it is read.
         let mut after = self.ledger.clone();

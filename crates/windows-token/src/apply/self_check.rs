@@ -53,6 +53,18 @@ pub(super) fn check(
 ) -> Result<CheckedToken, SelfCheckFailure> {
     check_words(&token, &plan.token)?;
     check_entries(plan)?;
+    try_token(&token, plan, state, session, tmp)?;
+    Ok(CheckedToken(token))
+}
+
+/// Tries a token: what it must be refused, and what it must be able to do.
+pub(super) fn try_token(
+    token: &Token,
+    plan: &Plan,
+    state: &StateDirectory,
+    session: SessionId,
+    tmp: &Path,
+) -> Result<(), SelfCheckFailure> {
     let canary = Canary::make(state.path(), session)?;
     let mut trials = canary.trials(plan.token.must_refuse)?;
     for edit in &plan.acl_edits {
@@ -73,8 +85,7 @@ pub(super) fn check(
         canary.make_another()?;
         write_to(tmp)
     })
-    .map_err(SelfCheckFailure::Impersonation)??;
-    Ok(CheckedToken(token))
+    .map_err(SelfCheckFailure::Impersonation)?
 }
 
 /// What the token says about itself.

@@ -20,7 +20,7 @@ pub(crate) mod token;
 #[cfg(test)]
 pub(crate) mod for_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io;
 use std::os::windows::io::{AsRawHandle as _, BorrowedHandle, FromRawHandle as _, OwnedHandle};

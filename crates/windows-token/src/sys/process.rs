@@ -126,6 +126,15 @@ impl Launch<'_> {
 }
 
 impl Process {
+    /// Somebody else's process, to wait for it.
+    #[cfg(test)]
+    pub(crate) fn open(id: u32) -> io::Result<Self> {
+        let access = PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE;
+        // SAFETY: no pointers; the handle is ours, or null.
+        let handle = unsafe { own(OpenProcess(access, 0, id)) }?;
+        Ok(Self { handle, id })
+    }
+
     /// Its id. While this lives, nobody else gets it.
     pub(crate) const fn id(&self) -> u32 {
         self.id
@@ -171,7 +180,7 @@ pub(crate) fn own_start() -> io::Result<u64> {
     start_of(unsafe { BorrowedHandle::borrow_raw(GetCurrentProcess()) })
 }
 
-fn start_of(process: BorrowedHandle<'_>) -> io::Result<u64> {
+pub(super) fn start_of(process: BorrowedHandle<'_>) -> io::Result<u64> {
     let mut created = FILETIME::default();
     let [mut exited, mut kernel, mut user] = [FILETIME::default(); 3];
     // SAFETY: the handle is borrowed for the call, and the places for the answers are ours.

@@ -218,6 +218,16 @@ impl Descriptor {
         })
     }
 
+    /// Without any list, so that everybody may do everything.
+    #[cfg(test)]
+    pub(super) fn without_list() -> io::Result<Self> {
+        let descriptor = Self::new(&[2, 0, 8, 0, 0, 0, 0, 0])?;
+        let at = descriptor.as_ptr().cast_mut();
+        // SAFETY: the descriptor was initialised; null is no list.
+        check(unsafe { SetSecurityDescriptorDacl(at, 1, ptr::null(), 0) })?;
+        Ok(descriptor)
+    }
+
     /// As the calls that make objects take it: for an object that is not inherited by other processes. It points into
     /// `self`.
     pub(super) fn attributes(&self) -> io::Result<SECURITY_ATTRIBUTES> {

@@ -3,12 +3,29 @@
 
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 mod linux;
-#[cfg(not(all(target_os = "linux", feature = "linux-landlock")))]
+#[cfg(all(target_os = "macos", feature = "seatbelt"))]
+mod macos;
+#[cfg(not(any(
+    all(target_os = "linux", feature = "linux-landlock"),
+    all(target_os = "macos", feature = "seatbelt")
+)))]
 mod none;
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 mod notes;
+#[cfg(all(any(target_os = "macos", test), unix, feature = "seatbelt"))]
+mod staged;
+#[cfg(any(
+    all(target_os = "linux", feature = "linux-landlock"),
+    all(target_os = "macos", feature = "seatbelt")
+))]
+mod trusted;
 
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 pub(crate) use linux::{ConfinedProcess, ConfinedSession};
-#[cfg(not(all(target_os = "linux", feature = "linux-landlock")))]
+#[cfg(all(target_os = "macos", feature = "seatbelt"))]
+pub(crate) use macos::{ConfinedProcess, ConfinedSession};
+#[cfg(not(any(
+    all(target_os = "linux", feature = "linux-landlock"),
+    all(target_os = "macos", feature = "seatbelt")
+)))]
 pub(crate) use none::ConfinedSession;

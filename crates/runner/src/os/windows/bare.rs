@@ -75,8 +75,9 @@ impl BareProcess {
 
     pub(in crate::os) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         if self.ended.is_none() {
-            let code = exit_code(self.process.as_handle())
-                .map_err(|error| NoEnd::Lost(format!("how the command ended is not known: {error}")))?;
+            let code = exit_code(self.process.as_handle()).map_err(|error| {
+                NoEnd::Lost(format!("how the command ended is not known: {error}"))
+            })?;
             self.ended = code.map(|code| Ended {
                 how: self.how(code),
                 usage: self.job.usage().unwrap_or_default(),
@@ -132,12 +133,14 @@ fn exit_code_of(signal: i32) -> u32 {
 fn program(order: &Order) -> Result<HeldProgram, SetupFailure> {
     let path = match &order.program {
         Some(judged) => judged.path.clone(),
-        None => resolve_for(&order.argv, &order.env, &order.cwd)
-            .map_err(|error| {
-                let step = "starting the program";
-                SetupFailure::new(step, error.errno(), format!("{step} failed: {error}"))
-            })?
-            .path,
+        None => {
+            resolve_for(&order.argv, &order.env, &order.cwd)
+                .map_err(|error| {
+                    let step = "starting the program";
+                    SetupFailure::new(step, error.errno(), format!("{step} failed: {error}"))
+                })?
+                .path
+        }
     };
     let step = "checking that the program is the judged one";
     let held = HeldProgram::open(&path)
@@ -189,7 +192,9 @@ fn failure(step: &str, about: &str, error: &io::Error) -> SetupFailure {
         Some(SHARING_VIOLATION) => ": somebody has it open for writing; wait until they are done",
         Some(BAD_FORMAT) => ": it is no program of this system; a script needs its interpreter",
         Some(NAME_TOO_LONG) => ": the arguments or a path are too long",
-        Some(NEEDS_ELEVATION) => ": it wants to be started as an administrator, which nothing here does",
+        Some(NEEDS_ELEVATION) => {
+            ": it wants to be started as an administrator, which nothing here does"
+        }
         _ => "",
     };
     let about = match about {

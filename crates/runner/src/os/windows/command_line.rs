@@ -61,5 +61,7 @@ pub(super) fn is_batch(path: &OsStr) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
     // Dots and blanks at the end are not there for Windows, and a stream is the file's.
     let name = name.trim_end_matches(['.', ' ']);
-    [".bat", ".cmd"].iter().any(|end| name.ends_with(end) || name.contains(&format!("{end}:")))
+    [".bat", ".cmd"]
+        .iter()
+        .any(|end| name.ends_with(end) || name.contains(&format!("{end}:")))
 }

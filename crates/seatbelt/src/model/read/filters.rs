@@ -41,6 +41,7 @@ pub(super) fn filter(expression: &Expression) -> Result<Filter, ReadError> {
         "iokit-registry-entry-class" => Filter::IokitRegistryEntryClass(text()?),
         "iokit-user-client-class" => Filter::IokitUserClientClass(text()?),
         "preference-domain" => Filter::PreferenceDomain(text()?),
+        "extension" => Filter::Extension(text()?),
         "target" => Filter::Target(target(one("one target")?)?),
         "socket-domain" => {
             Filter::SocketDomain(one("one domain")?.symbol("a domain of sockets")?.to_owned())

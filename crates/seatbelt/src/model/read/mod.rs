@@ -4,6 +4,8 @@ mod error;
 mod expression;
 mod filters;
 mod lexer;
+#[cfg(test)]
+mod tests;
 
 pub use error::{Position, ReadError, ReadProblem};
 pub(crate) use filters::parameter_name;

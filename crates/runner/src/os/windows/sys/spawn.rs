@@ -52,7 +52,11 @@ impl Launch<'_> {
     pub(crate) fn start(&self) -> Result<OwnedHandle, Failed> {
         let [stdin, stdout, stderr] = self.stdio;
         let inherited = || -> io::Result<[OwnedHandle; 3]> {
-            Ok([inheritable(stdin)?, inheritable(stdout)?, inheritable(stderr)?])
+            Ok([
+                inheritable(stdin)?,
+                inheritable(stdout)?,
+                inheritable(stderr)?,
+            ])
         };
         let copies = inherited().map_err(Failed::Handles)?;
         self.start_with(&copies).map_err(Failed::Start)
