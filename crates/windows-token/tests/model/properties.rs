@@ -25,7 +25,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 /// The first capability of a session, for whoever gives himself something.
 pub(crate) fn first_capability(world: &World) -> Sid {
-    world.plan.token.restricting[0].clone()
+    world.plan.token.restricting.first().unwrap().clone()
 }
 
 /// Whether the report calls a guarantee kept.
@@ -89,7 +89,7 @@ fn untouchable(world: &World, files: &FileSystem) -> Vec<(AbsolutePath, ObjectId
     names
         .into_iter()
         .filter(|(_, paths)| paths.iter().all(denied))
-        .map(|(id, paths)| (paths[0].clone(), id))
+        .map(|(id, paths)| (paths.first().unwrap().clone(), id))
         .collect()
 }
 
