@@ -77,6 +77,7 @@ fn main() {
         }
         "both" => {
             out.write_all(b"to output").unwrap();
+            out.flush().unwrap();
             std::io::stderr().write_all(b"to errors").unwrap();
         }
         "exit" => std::process::exit(text(1).parse::<u32>().unwrap().cast_signed()),
