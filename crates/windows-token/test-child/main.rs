@@ -2,10 +2,9 @@
 #![cfg_attr(
     windows,
     expect(
-        clippy::exit,
         clippy::print_stdout,
         clippy::unwrap_used,
-        clippy::disallowed_methods,
+        clippy::zombie_processes,
         reason = "a program for tests: it ends as it is told, and where its assumption fails"
     )
 )]

@@ -41,13 +41,14 @@ fn a_wrapped_command_runs_confined_or_not_at_all() {
     let output = wrap(&world, &all_losses(), &["write", proof.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!proof.exists(), "it was outside");
-    match world.confined() {
-        Some(_) => {
+    match world.start() {
+        Ok(_) => {
             assert_eq!(output.status.code(), Some(0), "{said}");
             assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "error 5");
         }
-        None => {
+        Err(error) => {
             assert_eq!(output.status.code(), NOT_RUN, "{said}");
+            assert_eq!(said.trim(), format!("palisade: {error}"));
             assert!(said.contains("cannot restrict"), "{said}");
             assert_eq!(output.stdout, b"");
         }
