@@ -348,8 +348,15 @@ fn any_step() -> impl Strategy<Value = Step> {
 struct Machine {
     lists: BTreeMap<AbsolutePath, Acl>,
     journal: Vec<Record>,
-    alive: Vec<(u64, u32, Vec<(usize, Ace)>)>,
+    alive: Vec<Running>,
     next: u64,
+}
+
+/// A session that runs, and what it relies on.
+struct Running {
+    session: u64,
+    edits: u32,
+    held: Vec<(AbsolutePath, Ace)>,
 }
 
 impl Machine {
@@ -361,14 +368,22 @@ impl Machine {
     }
 
     fn edit(&mut self, at: usize, place: usize, aces: &[u32], change: bool) {
-        let path = Self::PLACES[place];
+        let path = Self::PLACES.get(place).unwrap();
         let wanted: Vec<Ace> = aces.iter().map(|n| ace(*n)).collect();
-        let list = self.lists[&abs(path)].clone();
+        let list = self.lists.get(&abs(path)).unwrap().clone();
         let intent = self.ledger().intend(&object(path), &wanted, &list);
-        let (session, edits, held) = &mut self.alive[at];
-        let record = intended(*session, *edits, path, &intent.add, &intent.share);
-        *edits += 1;
-        held.extend(wanted.into_iter().map(|ace| (place, ace)));
+        let running = self.alive.get_mut(at).unwrap();
+        let record = intended(
+            running.session,
+            running.edits,
+            path,
+            &intent.add,
+            &intent.share,
+        );
+        running.edits += 1;
+        running
+            .held
+            .extend(wanted.into_iter().map(|ace| (abs(path), ace)));
         self.journal.push(record);
         if change {
             let list = self.lists.get_mut(&abs(path)).unwrap();
@@ -386,7 +401,7 @@ impl Machine {
 
     fn repair(&mut self) {
         let ledger = self.ledger();
-        let alive: Vec<u64> = self.alive.iter().map(|(session, ..)| *session).collect();
+        let alive: Vec<u64> = self.alive.iter().map(|running| running.session).collect();
         let is_alive = |pid: u32, _| alive.contains(&u64::from(pid));
         let gone: Vec<SessionId> = ledger
             .open_sessions()
@@ -404,7 +419,11 @@ impl Machine {
             Step::Begin => {
                 self.repair();
                 self.journal.push(began(self.next));
-                self.alive.push((self.next, 0, Vec::new()));
+                self.alive.push(Running {
+                    session: self.next,
+                    edits: 0,
+                    held: Vec::new(),
+                });
                 self.next += 1;
             }
             Step::Edit { who, place, aces } => {
@@ -414,7 +433,7 @@ impl Machine {
             }
             Step::End { who } => {
                 if let Some(at) = at(who) {
-                    let (session, ..) = self.alive.remove(at);
+                    let Running { session, .. } = self.alive.remove(at);
                     self.remove(self.ledger().release(SessionId(session)));
                     self.journal.push(ended(session));
                 }
@@ -463,9 +482,9 @@ proptest! {
         };
         for step in steps {
             machine.step(step);
-            for (_, _, held) in &machine.alive {
-                for (place, ace) in held {
-                    let list = &machine.lists[&abs(Machine::PLACES[*place])];
+            for running in &machine.alive {
+                for (place, ace) in &running.held {
+                    let list = &machine.lists[place];
                     prop_assert!(list.aces().any(|known| known == ace), "{ace} is gone");
                 }
             }

@@ -50,6 +50,7 @@ pub enum AuditError {
 
 impl AuditError {
     /// An error of the system, told apart by what would help.
+    #[cfg(unix)]
     pub(super) fn io(
         doing: &'static str,
         path: impl Into<PathBuf>,

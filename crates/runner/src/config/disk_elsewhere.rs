@@ -39,15 +39,6 @@ impl Directory {
         Err(ConfigError::file(&self.path, FileProblem::Unsupported))
     }
 
-    pub(super) fn read_itself(
-        &self,
-        _: &str,
-        _: &[u32],
-        _: usize,
-    ) -> Result<Option<Vec<u8>>, ConfigError> {
-        Err(ConfigError::file(&self.path, FileProblem::Unsupported))
-    }
-
     pub(super) fn read_beneath(&self, _: &Path, _: usize) -> Result<Option<Vec<u8>>, ConfigError> {
         Err(ConfigError::file(&self.path, FileProblem::Unsupported))
     }

@@ -21,6 +21,33 @@ const CORE: &[&str] = &[
 ];
 const CORE_LOCALE: &str = "LC_";
 
+/// What it lets through on Windows as well: without the first ones, programs do not find the libraries of the system.
+const CORE_WINDOWS: &[&str] = &[
+    "SystemRoot",
+    "SystemDrive",
+    "windir",
+    "ComSpec",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "ProgramData",
+    "ProgramFiles",
+    "ProgramFiles(x86)",
+    "ProgramW6432",
+    "CommonProgramFiles",
+    "CommonProgramFiles(x86)",
+    "CommonProgramW6432",
+    "NUMBER_OF_PROCESSORS",
+    "PROCESSOR_ARCHITECTURE",
+    "OS",
+];
+
 /// Which variables are inherited before patterns are considered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -31,7 +58,8 @@ const CORE_LOCALE: &str = "LC_";
 pub enum Inherit {
     /// None.
     None,
-    /// `PATH HOME USER LANG LC_* TERM TZ TMPDIR SHELL`.
+    /// `PATH HOME USER LANG LC_* TERM TZ TMPDIR SHELL`; on Windows also where the system, the user's profile and temporary
+    /// files are.
     #[default]
     Core,
     /// All.
@@ -126,7 +154,7 @@ impl EnvironmentPolicy {
         }
         let mut built = Built::default();
         for (name, value) in from {
-            if is_marker(name) || self.set.contains_key(name) || !self.selects(name) {
+            if is_marker(name) || self.sets(name) || !self.selects(name) {
                 continue;
             }
             match self.objection(name, value) {
@@ -150,6 +178,13 @@ impl EnvironmentPolicy {
             built.env.insert(NETWORK_MARKER.into(), "1".into());
         }
         Ok(built)
+    }
+
+    fn sets(&self, name: &OsStr) -> bool {
+        match cfg!(windows) {
+            true => self.set.keys().any(|set| set.eq_ignore_ascii_case(name)),
+            false => self.set.contains_key(name),
+        }
     }
 
     fn selects(&self, name: &OsStr) -> bool {
@@ -190,7 +225,8 @@ impl EnvironmentPolicy {
 
 fn is_core(name: &OsStr) -> bool {
     let is_locale = name.as_encoded_bytes().starts_with(CORE_LOCALE.as_bytes());
-    is_locale || CORE.iter().any(|core| same(name, core))
+    let windows = if cfg!(windows) { CORE_WINDOWS } else { &[] };
+    is_locale || CORE.iter().chain(windows).any(|core| same(name, core))
 }
 
 fn is_marker(name: &OsStr) -> bool {

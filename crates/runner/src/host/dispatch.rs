@@ -24,6 +24,10 @@ pub fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCod
             return Some(code);
         }
     }
+    #[cfg(all(target_os = "macos", feature = "seatbelt"))]
+    if let Some(code) = palisade_seatbelt::apply::stage::dispatch(&arguments) {
+        return Some(code);
+    }
     if let Some(code) = crate::patch::command::dispatch(arguments) {
         return Some(code);
     }

@@ -8,7 +8,11 @@ use palisade_policy::{AbsolutePath, Environment, HostFacts, Os};
 use super::{Host, directories, git, real_path};
 
 /// The helper's name, beside the program that runs.
-const HELPER: &str = "palisade-linux-sandbox";
+const HELPER: &str = if cfg!(target_os = "macos") {
+    "palisade-helper"
+} else {
+    "palisade-linux-sandbox"
+};
 
 /// What is read from the environment and the user database.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +42,7 @@ impl HostParts {
         Self {
             uid,
             database_home,
-            environment: std::env::vars_os().collect(),
+            environment: environment(),
             current_program: std::env::current_exe().ok(),
         }
     }
@@ -72,8 +76,16 @@ impl HostParts {
     }
 
     fn variable(&self, name: &str) -> Option<&OsStr> {
-        self.environment
-            .get(OsStr::new(name))
+        let found = match cfg!(windows) {
+            // Windows does not tell names apart by case.
+            true => self
+                .environment
+                .iter()
+                .find(|(known, _)| known.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value),
+            false => self.environment.get(OsStr::new(name)),
+        };
+        found
             .map(|value| value.as_os_str())
             .filter(|value| !value.is_empty())
     }
@@ -87,10 +99,17 @@ impl HostParts {
     pub(super) fn into_host(self) -> Host {
         let mut facts = HostFacts::new(this_system());
         facts.uid = self.uid;
-        facts.tmpdir = self.directory("TMPDIR").and_then(|path| real(&path));
+        let variables = directories::VARIABLES;
+        let mut tmpdirs = variables.tmpdir.iter();
+        facts.tmpdir = tmpdirs
+            .find_map(|name| self.directory(name))
+            .and_then(|path| real(&path));
 
-        let named = self.directory("HOME").and_then(|path| real(&path));
-        let database = self.database_home.as_deref().and_then(real);
+        let named = self.directory(variables.home).and_then(|path| real(&path));
+        let database = self.database_home.as_deref().and_then(real).or_else(|| {
+            let other = variables.other_home.and_then(|name| self.directory(name));
+            other.and_then(|path| real(&path))
+        });
         let other_home = match (&named, &database) {
             // A home that is not there holds no secrets.
             (Some(named), Some(other)) if named != other => {
@@ -101,13 +120,13 @@ impl HostParts {
         facts.home = named.or(database);
 
         let home = facts.home.as_ref().map(AbsolutePath::as_path);
-        let xdg = |name: &str, below_home: &str| {
+        let xdg = |(name, below_home): (&str, &str)| {
             let base = self.directory(name);
             let base = base.or_else(|| home.map(|home| home.join(below_home)));
             base.map(|base| base.join(directories::NAME))
         };
-        let state_dir = xdg("XDG_STATE_HOME", ".local/state");
-        let config_dir = xdg("XDG_CONFIG_HOME", ".config");
+        let state_dir = xdg(variables.state);
+        let config_dir = xdg(variables.config);
         let runtime_dir = self
             .directory("XDG_RUNTIME_DIR")
             .filter(|path| directories::is_private_to(path, self.uid))
@@ -135,6 +154,15 @@ impl HostParts {
 fn real(path: &Path) -> Option<AbsolutePath> {
     let real = real_path(path);
     AbsolutePath::new(real.as_deref().unwrap_or(path)).ok()
+}
+
+/// The environment of this program. On Windows it also has entries of the system, such as the directory of each drive,
+/// whose names start with `=`: no command is ever given them by name.
+fn environment() -> Environment {
+    let variables = std::env::vars_os();
+    variables
+        .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"="))
+        .collect()
 }
 
 const fn this_system() -> Os {

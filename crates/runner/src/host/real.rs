@@ -76,7 +76,9 @@ fn is_usual(name: &std::ffi::OsStr) -> bool {
         "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$"
     ) || numbered("COM")
         || numbered("LPT");
-    !device && !name.ends_with(['.', ' ']) && !name.contains(['/', ':', '*', '?', '"', '<', '>', '|'])
+    !device
+        && !name.ends_with(['.', ' '])
+        && !name.contains(['/', ':', '*', '?', '"', '<', '>', '|'])
 }
 
 #[cfg(all(test, windows))]

@@ -1,6 +1,7 @@
 //! Starting a command on its ground, watching it, and telling how it ended.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use palisade_policy::{AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType};
 
@@ -18,6 +19,9 @@ use crate::supervise::{
     Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
 };
 use crate::workspace::Claim;
+
+/// How programs say what a sandbox answers.
+const EPERM: &[u8] = b"not permitted";
 
 /// What a command stands on while it runs.
 #[derive(Debug)]
@@ -322,7 +326,21 @@ impl Running {
             None => (os::bare_enforcement(), plain(&watch.cause)),
         };
         let mut notes = watch.notes;
-        notes.extend(settle(self.ground, driver).await);
+        // What the kernel says is asked for where a command failed as one does that was denied something, and told beside
+        // what it says itself. Asking costs more than most commands.
+        let denied = match outcome {
+            Outcome::Denied { .. } => true,
+            Outcome::Exited { code: 0 } | Outcome::SetupFailed(_) => false,
+            _ => [&watch.output.stdout, &watch.output.stderr]
+                .into_iter()
+                .any(|captured| {
+                    end(captured)
+                        .windows(EPERM.len())
+                        .any(|words| words == EPERM)
+                }),
+        };
+        let failed = denied.then_some(watch.duration);
+        notes.extend(settle(self.ground, driver, failed).await);
         drop(self.claim);
         Finished {
             outcome,
@@ -336,10 +354,12 @@ impl Running {
     }
 }
 
-/// Brings back what git did, and ends a sandbox that was for this command alone.
-async fn settle(ground: Ground, driver: Driver) -> Vec<String> {
+/// Brings back what git did, asks why it failed if it did, after so long, and ends a sandbox that was for this command
+/// alone.
+async fn settle(ground: Ground, driver: Driver, failed: Option<Duration>) -> Vec<String> {
     match &ground {
         Ground::Bare => return Vec::new(),
+        Ground::Shared(_) if ConfinedSession::TELLS_DENIALS && failed.is_some() => {}
         // Most sessions have no history of their own, and a thread for nothing costs more than the rest of a launch.
         // Whoever has the last of a session waits for its end, though.
         Ground::Shared(session) if !session.has_history() && Arc::strong_count(session) > 1 => {
@@ -347,11 +367,21 @@ async fn settle(ground: Ground, driver: Driver) -> Vec<String> {
         }
         Ground::Shared(_) | Ground::Own(_) => {}
     }
+    let notes = move |session: &ConfinedSession| {
+        let mut notes = session.import_git();
+        notes.extend(
+            failed
+                .map(|after| session.denials(after))
+                .into_iter()
+                .flatten(),
+        );
+        notes
+    };
     let work = move || match ground {
         Ground::Bare => Vec::new(),
-        Ground::Shared(session) => session.import_git(),
+        Ground::Shared(session) => notes(&session),
         Ground::Own(session) => {
-            let notes = session.import_git();
+            let notes = notes(&session);
             session.end();
             notes
         }

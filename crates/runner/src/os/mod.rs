@@ -2,7 +2,7 @@
 //!
 //! Nothing here waits but [`ConfinedSession::open`] and [`ConfinedSession::end`]: whoever watches a process polls its
 //! status descriptor, and asks again when that is readable.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod bare;
 mod confined;
 mod order;
@@ -12,7 +12,7 @@ mod process;
 mod pty;
 #[cfg_attr(windows, path = "windows/stdio.rs")]
 mod stdio;
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod sys;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

@@ -4,9 +4,12 @@ use std::os::fd::BorrowedFd;
 
 use palisade_policy::{Enforcement, Guarantee, Measure};
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 use super::bare::BareProcess;
-#[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+#[cfg(any(
+    all(target_os = "linux", feature = "linux-landlock"),
+    all(target_os = "macos", feature = "seatbelt")
+))]
 use super::confined::ConfinedProcess;
 use super::order::Order;
 use super::stdio::Stdio;
@@ -22,16 +25,19 @@ pub(crate) const CONTINUE: i32 = libc::SIGCONT;
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]
 pub(crate) enum Process {
-    /// In a session of the Linux sandbox.
-    #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+    /// In a session of the sandbox.
+    #[cfg(any(
+        all(target_os = "linux", feature = "linux-landlock"),
+        all(target_os = "macos", feature = "seatbelt")
+    ))]
     Confined(ConfinedProcess),
     /// Without a sandbox.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
     Bare(BareProcess),
 }
 
 #[cfg_attr(
-    not(target_os = "linux"),
+    not(any(target_os = "linux", target_os = "macos")),
     expect(
         unused_variables,
         clippy::uninhabited_references,
@@ -42,9 +48,12 @@ impl Process {
     /// Readable when something new is known, and from then on until the end has been asked for.
     pub(crate) fn status(&self) -> BorrowedFd<'_> {
         match *self {
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            #[cfg(any(
+                all(target_os = "linux", feature = "linux-landlock"),
+                all(target_os = "macos", feature = "seatbelt")
+            ))]
             Self::Confined(ref process) => process.status(),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", target_os = "macos"))]
             Self::Bare(ref process) => process.status(),
         }
     }
@@ -55,9 +64,12 @@ impl Process {
     /// It was not started; or how it ended cannot be known, because its session or somebody else took that away.
     pub(crate) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         match *self {
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            #[cfg(any(
+                all(target_os = "linux", feature = "linux-landlock"),
+                all(target_os = "macos", feature = "seatbelt")
+            ))]
             Self::Confined(ref mut process) => process.try_end(),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", target_os = "macos"))]
             Self::Bare(ref mut process) => process.try_end(),
         }
     }
@@ -65,9 +77,12 @@ impl Process {
     /// Sends a signal to its process group. One that has ended gets none.
     pub(crate) fn signal(&self, signal: i32) {
         match *self {
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            #[cfg(any(
+                all(target_os = "linux", feature = "linux-landlock"),
+                all(target_os = "macos", feature = "seatbelt")
+            ))]
             Self::Confined(ref process) => process.signal(signal),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", target_os = "macos"))]
             Self::Bare(ref process) => process.signal(signal),
         }
     }
@@ -75,9 +90,12 @@ impl Process {
     /// Ends it with all that it started, and goes on until nothing is left, without the caller. It may have ended.
     pub(crate) fn kill_tree(&mut self) {
         match *self {
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            #[cfg(any(
+                all(target_os = "linux", feature = "linux-landlock"),
+                all(target_os = "macos", feature = "seatbelt")
+            ))]
             Self::Confined(ref mut process) => process.kill_tree(),
-            #[cfg(target_os = "linux")]
+            #[cfg(any(target_os = "linux", target_os = "macos"))]
             Self::Bare(ref mut process) => process.kill_tree(),
         }
     }
@@ -87,13 +105,13 @@ impl Process {
 ///
 /// # Errors
 /// Names the step that failed; nothing ran.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub(crate) fn spawn_bare(order: &Order, stdio: Stdio) -> Result<Process, SetupFailure> {
     BareProcess::spawn(order, &stdio).map(Process::Bare)
 }
 
 /// Nothing is started: how this system is to be asked is not written yet.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub(crate) fn spawn_bare(_order: &Order, _stdio: Stdio) -> Result<Process, SetupFailure> {
     Err(SetupFailure::new(
         "making a process",
@@ -104,8 +122,16 @@ pub(crate) fn spawn_bare(_order: &Order, _stdio: Stdio) -> Result<Process, Setup
 
 /// What holds for a command without a sandbox: nothing, but that most of its tree is found when it is ended.
 pub(crate) fn bare_enforcement() -> Enforcement {
-    let mechanism = "process group, process session, descent and a mark in the environment";
-    let why = "without a sandbox, a process that sheds all four at once outlives its command";
+    let (mechanism, why) = match cfg!(all(target_os = "macos", not(feature = "seatbelt"))) {
+        false => (
+            "process group, process session, descent and a mark in the environment",
+            "without a sandbox, a process that sheds all four at once outlives its command",
+        ),
+        true => (
+            "process group",
+            "a process that leaves the group outlives its command",
+        ),
+    };
     Enforcement::new()
         .with(
             Guarantee::TreeKill,

@@ -9,6 +9,8 @@ use super::{Finished, Outcome};
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // That of a crash on Windows, which is known by its hexadecimal name.
+            Self::Exited { code } if *code < 0 => write!(f, "exit code {code} ({code:#010X})"),
             Self::Exited { code } => write!(f, "exit code {code}"),
             Self::Signaled { signal } => write!(f, "ended by signal {signal}"),
             Self::TimedOut { after } => write!(f, "ended after {} ms", after.as_millis()),
@@ -96,6 +98,12 @@ mod tests {
         };
         let failure = SetupFailure::new("exec", Some(2), "no such program");
         for (outcome, words) in [
+            (
+                Outcome::Exited {
+                    code: -1_073_741_819,
+                },
+                "exit code -1073741819 (0xC0000005)",
+            ),
             (Outcome::Signaled { signal: 9 }, "ended by signal 9"),
             (
                 Outcome::TimedOut {

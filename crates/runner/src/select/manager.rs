@@ -145,10 +145,39 @@ fn look(_: &HostFacts) -> Availability {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(target_os = "macos", feature = "seatbelt"))]
+fn look(_: &HostFacts) -> Availability {
+    use palisade_policy::Backend as _;
+    let host = palisade_seatbelt::MacHost::new(palisade_seatbelt::apply::look());
+    palisade_seatbelt::Seatbelt.availability(&host)
+}
+
+#[cfg(all(target_os = "macos", not(feature = "seatbelt")))]
 fn look(_: &HostFacts) -> Availability {
     Availability::Missing {
-        why: "there is no sandbox for this operating system yet".to_owned(),
+        why: "this program was built without the macOS sandbox".to_owned(),
+        cure: Some("build it with the feature `seatbelt`".to_owned()),
+    }
+}
+
+/// Every Windows has restricted tokens. Whether one restricts is seen when it is made, before anything runs.
+#[cfg(all(windows, feature = "windows-token"))]
+fn look(_: &HostFacts) -> Availability {
+    Availability::Works
+}
+
+#[cfg(all(windows, not(feature = "windows-token")))]
+fn look(_: &HostFacts) -> Availability {
+    Availability::Missing {
+        why: "this program was built without the Windows sandbox".to_owned(),
+        cure: Some("build it with the feature `windows-token`".to_owned()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
+fn look(_: &HostFacts) -> Availability {
+    Availability::Missing {
+        why: "there is no sandbox for this operating system".to_owned(),
         cure: None,
     }
 }

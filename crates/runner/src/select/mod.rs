@@ -6,6 +6,8 @@
 //! and so is one that cannot be wrapped around a command. Nothing here turns *wanted* into *none*.
 
 mod manager;
+#[cfg(all(any(target_os = "macos", test), unix, feature = "seatbelt"))]
+mod seatbelt;
 mod transform;
 
 pub use manager::{SandboxManager, platform_sandbox};

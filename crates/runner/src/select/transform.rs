@@ -14,7 +14,9 @@ use super::manager::{SandboxManager, platform_sandbox};
 impl SandboxManager {
     /// A command ready to be spawned in this sandbox; with [`SandboxType::None`] it is the command itself.
     ///
-    /// On Linux the helper is wrapped around it and keeps no clock: whoever spawns it keeps `expiration`. The policy means
+    /// On Linux and Windows the helper is wrapped around it, on macOS `/usr/bin/sandbox-exec`. None of them keeps a clock:
+    /// whoever spawns it keeps `expiration`. On macOS an exit code of 71 or 65 may be the wrapper's own, which then ran
+    /// nothing; a session can tell, whoever spawns by other means cannot. The policy means
     /// the homes and the temporary directory of this host, whatever the command's own environment says. What the command
     /// asks for beyond the policy is not looked at here.
     ///
@@ -92,12 +94,23 @@ impl SandboxManager {
             return Err(nothing.into());
         }
         match sandbox {
-            SandboxType::LinuxLandlock => self.linux(argv, policy, policy_cwd, helper),
+            SandboxType::LinuxLandlock | SandboxType::WindowsRestrictedToken => {
+                self.by_helper(argv, policy, policy_cwd, helper)
+            }
+            #[cfg(all(target_os = "macos", feature = "seatbelt"))]
+            SandboxType::MacosSeatbelt => super::seatbelt::words(
+                argv,
+                &self.host.guard_other_home(policy.clone()),
+                policy_cwd,
+                &self.host.facts,
+                &self.accepted,
+                palisade_seatbelt::MacHost::new(palisade_seatbelt::apply::look()),
+            ),
             _ => Err(SandboxTransformError::UnavailableSandboxType(sandbox)),
         }
     }
 
-    fn linux(
+    fn by_helper(
         &self,
         argv: impl IntoIterator<Item = OsString>,
         policy: &CanonicalSandboxPolicy,

@@ -55,6 +55,7 @@ impl<P: Port> Feed<P> {
         feed
     }
 
+    #[cfg(unix)]
     pub(super) const fn port(&mut self) -> &mut P {
         &mut self.port
     }

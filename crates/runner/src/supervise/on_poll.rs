@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::doorbell::Doorbell;
 use super::descriptor::{Ready, WriteMode};
+use super::doorbell::Doorbell;
 use super::pump::{Direction, Guard, Parts, Pump, Step};
 use super::{Plan, Streams, Watch, Watched};
 use crate::launch::{Live, Stdin};

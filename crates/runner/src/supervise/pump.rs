@@ -209,6 +209,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     }
 
     /// The descriptors that are waited for.
+    #[cfg(unix)]
     pub(super) fn ports(&mut self) -> impl Iterator<Item = &mut P> {
         self.status
             .iter_mut()

@@ -36,7 +36,10 @@ pub(crate) struct Ended {
 pub(crate) enum NoEnd {
     /// It was not started.
     #[cfg_attr(
-        not(all(target_os = "linux", feature = "linux-landlock")),
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(target_os = "macos", feature = "seatbelt")
+        )),
         expect(dead_code, reason = "a bare command is started before it is watched")
     )]
     NotStarted(SetupFailure),
@@ -53,7 +56,10 @@ pub(crate) enum How {
     Signal(i32),
     /// Because it was over this limit.
     #[cfg_attr(
-        not(all(target_os = "linux", feature = "linux-landlock")),
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(windows, feature = "windows-token")
+        )),
         expect(dead_code, reason = "only a sandbox has limits")
     )]
     Limit(LimitKind),

@@ -120,11 +120,13 @@ impl Guards {
         }
     }
 
+    #[cfg(unix)]
     pub(super) const fn is_empty(&self) -> bool {
         self.roots.is_empty()
     }
 
     /// The first root, which names the file.
+    #[cfg(unix)]
     pub(super) fn first_root(&self) -> &[u8] {
         self.roots.first().map_or(&[], |root| &root.path.0)
     }

@@ -27,6 +27,7 @@ use guards::Guards;
 /// Where claims are announced.
 #[derive(Clone, Debug)]
 pub struct Claims {
+    #[cfg_attr(not(unix), expect(dead_code, reason = "no files are kept here yet"))]
     directory: Option<PathBuf>,
 }
 
@@ -84,8 +85,8 @@ pub enum Conflict {
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
 impl Claims {
-    /// Claims in this directory, which belongs to the user alone and is made if it does not exist; without one, only
-    /// runs of this program know of each other.
+    /// Claims in this directory, which belongs to the user alone and is made if it does not exist; without one, and on
+    /// Windows so far, only runs of this program know of each other.
     #[must_use]
     pub const fn new(directory: Option<PathBuf>) -> Self {
         Self { directory }
@@ -145,6 +146,7 @@ impl Claims {
 }
 
 /// Why an attempt failed, and whether another may not.
+#[cfg_attr(not(unix), expect(dead_code, reason = "no files are kept here yet"))]
 enum Denied {
     /// Somebody guards more, for now.
     Weaker(Conflict),

@@ -23,9 +23,11 @@ mod error;
 mod look;
 mod session_tmp;
 pub mod stage;
+mod tag;
 mod words;
 
 pub use error::ApplyError;
 pub use look::{look, look_at};
 pub use session_tmp::SessionTmp;
+pub use tag::RunTag;
 pub use words::{Launch, SANDBOX_EXEC};

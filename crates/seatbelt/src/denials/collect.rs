@@ -1,6 +1,7 @@
 //! From lines of the log to the denials of one run.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::Deserialize;
 
@@ -27,6 +28,17 @@ pub struct OurDenial {
     pub denial: Denial,
     /// Why it is taken for ours.
     pub attribution: Attribution,
+    /// Which part of the profile denied it, as its message says; empty if it says nothing.
+    pub rule: String,
+}
+
+impl fmt::Display for OurDenial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rule.as_str() {
+            "" => self.denial.fmt(f),
+            rule => write!(f, "{} (rule {})", self.denial, rule.escape_debug()),
+        }
+    }
 }
 
 /// Whose denials are looked for.
@@ -63,11 +75,13 @@ impl Collector {
         // The kernel writes the tag of the rule below everything else: what a path says above it is the path's.
         if let Some(tag) = self.tag.as_deref().filter(|tag| !tag.is_empty())
             && let Some((above, last)) = message.rsplit_once('\n')
-            && last == tag
+            && let Some(rule) = last.strip_prefix(tag)
+            && (rule.is_empty() || rule.starts_with(':'))
         {
             return Some(OurDenial {
                 denial: Denial::read(above)?,
                 attribution: Attribution::Tag,
+                rule: rule.trim_start_matches(':').to_owned(),
             });
         }
         let denial = Denial::read(message)?;
@@ -76,6 +90,7 @@ impl Collector {
         (plain && self.pids.contains(&denial.pid)).then_some(OurDenial {
             denial,
             attribution: Attribution::Pid,
+            rule: String::new(),
         })
     }
 }
@@ -171,7 +186,7 @@ mod tests {
     #[test]
     fn ours_are_those_with_our_tag_and_then_those_of_our_processes() {
         let found = ours(&[
-            "Sandbox: cat(1) deny(1) file-read-data /a\npalisade-5f0c",
+            "Sandbox: cat(1) deny(1) file-read-data /a\npalisade-5f0c:default",
             "Sandbox: cat(4242) deny(1) file-read-data /b",
             "Sandbox: cat(2) deny(1) file-read-data /c",
             "Sandbox: cat(2) deny(1) file-read-data /d\npalisade-other",

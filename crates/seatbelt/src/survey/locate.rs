@@ -112,7 +112,8 @@ fn push_front(rest: &mut VecDeque<OsString>, real: &mut PathBuf, path: &Path) {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 

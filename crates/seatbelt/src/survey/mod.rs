@@ -97,7 +97,8 @@ fn developer_dir(link: &Path) -> Option<AbsolutePath> {
         .and_then(|path| AbsolutePath::new(path).ok())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

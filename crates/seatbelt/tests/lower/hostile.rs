@@ -69,7 +69,7 @@ fn what_is_missing_is_a_pattern_of_single_characters() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_name_changes_the_rules(name in "[^/\\x00\\r\\n]{1,12}") {

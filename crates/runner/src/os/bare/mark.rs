@@ -1,10 +1,10 @@
 //! What every process of a command carries in its environment.
 
 use std::ffi::OsString;
+#[cfg(target_os = "linux")]
 use std::os::unix::ffi::OsStrExt as _;
 
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 /// A random text, one for each command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,21 +16,24 @@ impl Mark {
 
     pub(super) fn random() -> Result<Self, Errno> {
         let mut bytes = [0; 16];
-        loop {
-            match getrandom(&mut bytes, GetRandomFlags::empty()) {
-                Err(Errno::INTR) => {}
-                Ok(16) => return Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes)).into())),
-                Ok(_) => return Err(Errno::AGAIN),
-                Err(errno) => return Err(errno),
-            }
-        }
+        fill(&mut bytes)?;
+        Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes)).into()))
     }
 
     pub(super) const fn text(&self) -> &OsString {
         &self.0
     }
 
+    /// The whole entry of an environment.
+    #[cfg(all(target_os = "macos", feature = "seatbelt"))]
+    pub(super) fn entry(&self) -> OsString {
+        let mut entry = OsString::from(format!("{}=", Self::VARIABLE));
+        entry.push(&self.0);
+        entry
+    }
+
     /// Whether an environment, as the kernel shows it, holds this mark.
+    #[cfg(target_os = "linux")]
     pub(super) fn is_in(&self, environment: &[u8]) -> bool {
         environment
             .split(|byte| *byte == 0)
@@ -43,7 +46,29 @@ impl Mark {
     }
 }
 
+#[cfg(target_os = "linux")]
+fn fill(bytes: &mut [u8; 16]) -> Result<(), Errno> {
+    use rustix::rand::{GetRandomFlags, getrandom};
+    loop {
+        match getrandom(&mut *bytes, GetRandomFlags::empty()) {
+            Err(Errno::INTR) => {}
+            Ok(16) => return Ok(()),
+            Ok(_) => return Err(Errno::AGAIN),
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fill(bytes: &mut [u8; 16]) -> Result<(), Errno> {
+    use std::io::Read as _;
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(bytes))
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

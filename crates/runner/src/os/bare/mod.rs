@@ -3,25 +3,38 @@
 //! Its first process is not reaped before the value and everybody who still ends its tree are gone. So its number means
 //! nobody else, neither as a process nor as a group or session, as long as anybody here uses it.
 
+mod child;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod forked_tests;
 mod mark;
 mod prepare;
+#[cfg(target_os = "linux")]
 mod tree;
+#[cfg(target_os = "macos")]
+mod tree_macos;
+#[cfg(any(target_os = "macos", test))]
+mod waiter;
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use rustix::process::{Signal, pidfd_send_signal};
 
 use super::order::Order;
 use super::stdio::Stdio;
-use super::sys::spawn::spawn;
-use super::sys::wait::{Reap, end_of, signal_group};
+use super::sys::spawn::{Failed, Prepared, REPORT};
+use super::sys::wait::{Reap, signal_group};
 use crate::outcome::SetupFailure;
 use crate::supervise::{Ended, NoEnd};
+use child::Child;
 use mark::Mark;
+#[cfg(all(any(target_os = "macos", test), feature = "seatbelt"))]
+pub(super) use prepare::candidates;
 use prepare::{Names, prepare};
+#[cfg(target_os = "macos")]
+use tree_macos as tree;
 
 /// A command without a sandbox.
 #[derive(Debug)]
@@ -33,13 +46,8 @@ pub(crate) struct BareProcess {
 /// The first process of a command, which leads its group and its session.
 #[derive(Debug)]
 struct Leader {
-    pid: i32,
-    handle: OwnedFd,
-    mark: Mark,
-    /// When it was born, in ticks: nobody who belongs to it is older.
-    born: u64,
-    /// Who belonged to it when it was last told something: what it ends of may be all that tied them to it.
-    known: Mutex<Vec<tree::Seen>>,
+    child: Child,
+    ties: tree::Ties,
 }
 
 /// How long the first attempt to end a tree may take, in the caller's own time.
@@ -51,24 +59,49 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl BareProcess {
     pub(super) fn spawn(order: &Order, stdio: &Stdio) -> Result<Self, SetupFailure> {
+        Self::start(order, stdio, |prepared, stdio| {
+            #[cfg(target_os = "linux")]
+            let child = Child::spawn(prepared, stdio);
+            #[cfg(target_os = "macos")]
+            let child = Child::spawn(prepared, stdio, None);
+            child
+        })
+    }
+
+    /// The same, with a descriptor for a helper to talk over in the command's place.
+    #[cfg(all(target_os = "macos", feature = "seatbelt"))]
+    pub(super) fn spawn_reporting(
+        order: &Order,
+        stdio: &Stdio,
+        report: BorrowedFd<'_>,
+    ) -> Result<Self, SetupFailure> {
+        let names = Names::of(order);
+        let report =
+            fcntl_dupfd_cloexec(report, REPORT + 1).map_err(|errno| names.failure_before(errno))?;
+        Self::start(order, stdio, |prepared, stdio| {
+            Child::spawn(prepared, stdio, Some(report.as_fd()))
+        })
+    }
+
+    fn start(
+        order: &Order,
+        stdio: &Stdio,
+        spawn: impl FnOnce(&Prepared, [BorrowedFd<'_>; 3]) -> Result<Child, Failed>,
+    ) -> Result<Self, SetupFailure> {
         let names = Names::of(order);
         let mark = Mark::random().map_err(|errno| names.failure_before(errno))?;
         let prepared = prepare(order, &mark)?;
         let copy = |descriptor: BorrowedFd<'_>| {
-            fcntl_dupfd_cloexec(descriptor, 3).map_err(|errno| names.failure_before(errno))
+            fcntl_dupfd_cloexec(descriptor, REPORT + 1).map_err(|errno| names.failure_before(errno))
         };
         let [stdin, stdout, stderr] = stdio.each();
         let stdio = [copy(stdin)?, copy(stdout)?, copy(stderr)?];
-        let (pid, handle) = spawn(&prepared, stdio.each_ref().map(OwnedFd::as_fd))
+        let child = spawn(&prepared, stdio.each_ref().map(OwnedFd::as_fd))
             .map_err(|failed| names.failure(failed))?;
         Ok(Self {
             leader: Arc::new(Leader {
-                pid,
-                handle,
-                mark,
-                // It cannot have been reaped yet. Where it was, by somebody who reaps all, its mark alone counts.
-                born: tree::born(pid).unwrap_or(0),
-                known: Mutex::default(),
+                ties: tree::Ties::new(child.pid(), mark),
+                child,
             }),
             ended: None,
         })
@@ -76,17 +109,18 @@ impl BareProcess {
 
     /// Its number, which means nobody else while this value lives.
     #[cfg(test)]
+    #[cfg(target_os = "linux")]
     pub(super) fn pid(&self) -> i32 {
-        self.leader.pid
+        self.leader.child.pid()
     }
 
     pub(super) fn status(&self) -> BorrowedFd<'_> {
-        self.leader.handle.as_fd()
+        self.leader.child.status()
     }
 
     pub(super) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         if self.ended.is_none() {
-            self.ended = match end_of(self.leader.handle.as_fd(), Reap::Not) {
+            self.ended = match self.leader.child.end(Reap::Not) {
                 Ok(ended) => ended.map(Ok),
                 Err(errno) => Some(Err(NoEnd::Lost(stolen(errno)))),
             };
@@ -129,28 +163,22 @@ impl Leader {
     /// Sends a signal to the group, while the leader has not ended.
     fn signal(&self, signal: i32) {
         // Where somebody else has reaped it, its number may mean another by now.
-        if matches!(end_of(self.handle.as_fd(), Reap::Not), Ok(None)) {
-            signal_group(self.pid, signal);
+        if matches!(self.child.end(Reap::Not), Ok(None)) {
+            signal_group(self.child.pid(), signal);
         }
     }
 
     /// Whether its number still means it: it lives, or waits to be reaped.
     fn is_ours(&self) -> bool {
-        end_of(self.handle.as_fd(), Reap::Not).is_ok()
+        self.child.end(Reap::Not).is_ok()
     }
 }
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        if !matches!(end_of(self.handle.as_fd(), Reap::Now), Ok(None)) {
-            return;
-        }
-        // It was told to end and takes its time. Nobody else will reap it.
-        let _ = pidfd_send_signal(&self.handle, Signal::KILL);
-        if let Ok(handle) = self.handle.try_clone() {
-            let _ = std::thread::Builder::new()
-                .name("palisade-reaper".to_owned())
-                .spawn(move || end_of(handle.as_fd(), Reap::Wait));
+        // One that was told to end and takes its time is reaped by nobody else.
+        if matches!(self.child.end(Reap::Now), Ok(None)) {
+            self.child.kill_and_reap();
         }
     }
 }

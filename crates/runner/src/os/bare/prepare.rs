@@ -62,7 +62,7 @@ fn variable(name: &OsStr, value: &OsStr) -> Result<OsString, SetupFailure> {
     Ok(entry)
 }
 
-fn candidates(program: &OsStr, order: &Order) -> Vec<OsString> {
+pub(in crate::os) fn candidates(program: &OsStr, order: &Order) -> Vec<OsString> {
     if program.as_bytes().contains(&b'/') {
         return vec![program.to_owned()];
     }

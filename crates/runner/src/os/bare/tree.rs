@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::fd::AsFd as _;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -22,6 +22,27 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// How much of an environment is searched for a mark; the kernel lets few be larger.
 const ENVIRONMENT: u64 = 1024 * 1024;
+
+/// What ties processes to a leader.
+#[derive(Debug)]
+pub(super) struct Ties {
+    mark: Mark,
+    /// When it was born, in ticks: nobody who belongs to it is older.
+    born: u64,
+    /// Who belonged to it when it was last told something: what it ends of may be all that tied them to it.
+    known: Mutex<Vec<Seen>>,
+}
+
+impl Ties {
+    pub(super) fn new(leader: i32, mark: Mark) -> Self {
+        Self {
+            mark,
+            // It cannot have been reaped yet. Where it was, by somebody who reaps all, its mark alone counts.
+            born: look_at(leader).map_or(0, |seen| seen.born),
+            known: Mutex::default(),
+        }
+    }
+}
 
 /// Kills what belongs to a leader until there is nothing, or the time is over; says whether there is nothing.
 pub(super) fn sweep(leader: &Leader, until: Instant) -> bool {
@@ -48,7 +69,11 @@ pub(super) fn sweep(leader: &Leader, until: Instant) -> bool {
 /// by descent alone, and not for longer than it lives.
 pub(super) fn remember(leader: &Leader) {
     let condemned = Tree::of(leader).condemned();
-    let mut known = leader.known.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = leader
+        .ties
+        .known
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     for seen in condemned {
         if !known.iter().any(|one| one.is(&seen)) {
             known.push(seen);
@@ -93,7 +118,7 @@ impl<'a> Tree<'a> {
             .flatten()
             .flatten()
             .filter_map(|entry| look_at(entry.file_name().to_str()?.parse().ok()?))
-            .filter(|seen| seen.born >= leader.born && seen.pid != own)
+            .filter(|seen| seen.born >= leader.ties.born && seen.pid != own)
             .map(|seen| (seen.pid, seen))
             .collect();
         Self {
@@ -105,7 +130,7 @@ impl<'a> Tree<'a> {
 
     fn condemned(&self) -> Vec<Seen> {
         let known = {
-            let known = self.leader.known.lock();
+            let known = self.leader.ties.known.lock();
             known.unwrap_or_else(PoisonError::into_inner).clone()
         };
         let is_known = |seen: &Seen| known.iter().any(|one| one.is(seen));
@@ -113,7 +138,7 @@ impl<'a> Tree<'a> {
             .all
             .values()
             .filter(|seen| {
-                is_known(seen) || self.is_in_session(seen) || carries(seen, &self.leader.mark)
+                is_known(seen) || self.is_in_session(seen) || carries(seen, &self.leader.ties.mark)
             })
             .map(|seen| seen.pid)
             .collect();
@@ -139,7 +164,7 @@ impl<'a> Tree<'a> {
     }
 
     fn is_in_session(&self, seen: &Seen) -> bool {
-        let leader = self.leader.pid;
+        let leader = self.leader.child.pid();
         self.is_ours && [seen.pid, seen.group, seen.session].contains(&leader)
     }
 }
@@ -149,7 +174,7 @@ fn kill(leader: &Leader, condemned: &[Seen]) {
     // lend its groups, groups of its session are its own.
     let groups: HashSet<i32> = condemned
         .iter()
-        .filter(|seen| seen.session == leader.pid && leader.is_ours())
+        .filter(|seen| seen.session == leader.child.pid() && leader.is_ours())
         .filter(|seen| look_at(seen.pid).is_some_and(|now| now.group == seen.group))
         .map(|seen| seen.group)
         .collect();
@@ -204,9 +229,4 @@ fn look_at(pid: i32) -> Option<Seen> {
         // One whose other threads go on is not dead.
         dead: matches!(state, "Z" | "X") && threads <= 1,
     })
-}
-
-/// When a process was born, in ticks.
-pub(super) fn born(pid: i32) -> Option<u64> {
-    look_at(pid).map(|seen| seen.born)
 }

@@ -1,12 +1,11 @@
 //! Sessions of the Linux sandbox.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
@@ -14,9 +13,10 @@ use palisade_linux_landlock::survey::{self, SurveyOptions};
 use palisade_linux_landlock::{
     Child, Command, ExitCause, GitHistory, Helper, LaunchError, Session, StartError, Started, start,
 };
-use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy, WorkspaceRoot};
+use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy};
 
 use super::notes;
+use super::trusted::{helper_is_same, real};
 use crate::config::Own;
 use crate::host::Host;
 use crate::launch::Placed;
@@ -45,6 +45,9 @@ pub(crate) struct ConfinedSession {
 }
 
 impl ConfinedSession {
+    /// Whether [`denials`](Self::denials) has anything to say, ever.
+    pub(crate) const TELLS_DENIALS: bool = false;
+
     /// Sets a session up. Waits until that is done.
     ///
     /// # Errors
@@ -173,6 +176,12 @@ impl ConfinedSession {
             .collect()
     }
 
+    /// Nothing: the kernel does not tell what it denied.
+    #[expect(clippy::unused_self, reason = "other systems tell")]
+    pub(crate) const fn denials(&self, _ran_for: Duration) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Looks at the writable roots, so that [`ConfinedSession::aftermath`] can tell what changed. Call it before the
     /// first command.
     pub(crate) fn watch_aftermath(&self, host: &Host) {
@@ -196,53 +205,6 @@ impl ConfinedSession {
     pub(crate) fn end(self) {
         self.session.end();
     }
-}
-
-/// Makes sure that a helper is the file that this program used first. It is started without a sandbox: one that a command
-/// put in its place would run as that command likes.
-fn helper_is_same(program: &Path) -> Result<(), SetupFailure> {
-    type Identity = (u64, u64, i64, i64, u64, Option<(i64, i64)>);
-    static KNOWN: Mutex<BTreeMap<PathBuf, Identity>> = Mutex::new(BTreeMap::new());
-    let Ok(found) = fs::metadata(program) else {
-        // Whoever starts it says what is missing.
-        return Ok(());
-    };
-    // The time of the last change of any kind tells most, but each new name for a file is a change: where it has several,
-    // others make and remove them.
-    let changed = (found.ctime(), found.ctime_nsec());
-    let now = (
-        found.dev(),
-        found.ino(),
-        found.mtime(),
-        found.mtime_nsec(),
-        found.len(),
-        (found.nlink() == 1).then_some(changed),
-    );
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = *known.entry(program.to_owned()).or_insert(now);
-    match first == now {
-        true => Ok(()),
-        false => Err(SetupFailure::new(
-            "checking the sandbox helper",
-            None,
-            format!(
-                "the sandbox helper {} is not the file that this program used before; if you replaced it, start this \
-                 program again",
-                program.display()
-            ),
-        )),
-    }
-}
-
-/// The directory that a policy is resolved against, without links.
-fn real(cwd: &WorkspaceRoot) -> Result<WorkspaceRoot, SetupFailure> {
-    let step = "resolving the policy";
-    let path = cwd.path().as_path();
-    let real = fs::canonicalize(path).map_err(|error| {
-        let message = format!("the directory of the policy {}: {error}", path.display());
-        SetupFailure::new(step, error.raw_os_error(), message)
-    })?;
-    WorkspaceRoot::new(real).map_err(|error| SetupFailure::new(step, None, error.to_string()))
 }
 
 fn start_failure(error: &StartError) -> SetupFailure {

@@ -1,9 +1,6 @@
 //! Which file a handle leads to.
 
-#![expect(
-    unsafe_code,
-    reason = "the numbers of files are only told through C"
-)]
+#![expect(unsafe_code, reason = "the numbers of files are only told through C")]
 
 use std::fs::File;
 use std::io;

@@ -41,7 +41,10 @@ impl Threaded {
 }
 
 fn wrong_way() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "the handle is for something else")
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        "the handle is for something else",
+    )
 }
 
 impl Port for Threaded {
@@ -81,7 +84,9 @@ impl Port for Threaded {
             Ok(Some(end)) => Poll::Ready(Ok(Ok(end))),
             Err(failure) => Poll::Ready(Ok(Err(failure))),
             // A handle that was signalled stays so. Whoever says otherwise will never be asked again.
-            Ok(None) => Poll::Ready(Err(io::Error::other("its end was announced and is not known"))),
+            Ok(None) => Poll::Ready(Err(io::Error::other(
+                "its end was announced and is not known",
+            ))),
         }
     }
 

@@ -70,6 +70,17 @@ impl Reader {
         })
     }
 
+    /// Gone when nobody holds the stream any more, its thread included.
+    #[cfg(test)]
+    pub(super) fn watch(&self) -> std::sync::Weak<impl Sized + use<>> {
+        Arc::downgrade(&self.shared)
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_full(&self) -> bool {
+        self.shared.lock().chunks.len() >= AHEAD
+    }
+
     /// What was read, as much as the buffer has room for; nothing is the end.
     pub(super) fn poll(&self, cx: &Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<usize>> {
         let mut state = self.shared.lock();
@@ -101,7 +112,9 @@ impl Reader {
 impl State {
     fn take(&mut self, buffer: &mut Vec<u8>) -> Option<io::Result<usize>> {
         let Some(first) = self.chunks.front() else {
-            return self.over.map(|over| over.map(|()| 0).map_err(io::Error::from));
+            return self
+                .over
+                .map(|over| over.map(|()| 0).map_err(io::Error::from));
         };
         let rest = first.get(self.taken..).unwrap_or_default();
         let room = buffer.capacity() - buffer.len();

@@ -67,6 +67,12 @@ impl Writer {
         })
     }
 
+    /// Gone when nobody holds the stream any more, its thread included.
+    #[cfg(test)]
+    pub(super) fn watch(&self) -> std::sync::Weak<impl Sized + use<>> {
+        Arc::downgrade(&self.shared)
+    }
+
     /// Writes once; ready when that is done. Until then it is asked with the same bytes.
     pub(super) fn poll(&self, cx: &Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let mut state = self.shared.lock();

@@ -28,7 +28,9 @@ impl Job {
         // SAFETY: the handle is ours, or null.
         let job = Self(unsafe { own(handle) }?);
         // A window that nobody sees must not ask what to do about a crash.
-        job.limit(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION)?;
+        job.limit(
+            JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION,
+        )?;
         Ok(job)
     }
 

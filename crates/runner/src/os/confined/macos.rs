@@ -1,0 +1,242 @@
+//! Sessions of Seatbelt. There is no process that keeps a session: each command has the profile applied to it anew, and
+//! what they share is the profile and a directory for temporary files.
+
+use std::fs;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
+use std::sync::{Mutex, Weak};
+use std::time::Duration;
+
+use palisade_policy::{
+    AbsolutePath, Backend as _, Enforcement, PolicyContext, PolicyError, ResolvedPolicy,
+};
+use palisade_seatbelt::apply::{self, ApplyError, Launch, RunTag, SessionTmp};
+use palisade_seatbelt::denials::{Collector, LogSource as _, SystemLog, collect};
+use palisade_seatbelt::{MacHost, Seatbelt, survey};
+
+use super::staged::{self, ended, failure, wrapped};
+use super::trusted::{helper_is_same, real};
+use crate::config::Own;
+use crate::host::Host;
+use crate::launch::Placed;
+use crate::os::bare::BareProcess;
+use crate::os::order::Order;
+use crate::os::process::Process;
+use crate::os::stdio::{self, Stdio};
+use crate::outcome::SetupFailure;
+use crate::supervise::{Ended, NoEnd};
+use crate::workspace::Claim;
+
+/// How many denials are told.
+const DENIALS: usize = 16;
+
+/// How much of the log is read for them.
+const LOG_BYTES: usize = 4 * 1024 * 1024;
+
+/// A session that is set up, for commands from any thread.
+#[derive(Debug)]
+pub(crate) struct ConfinedSession {
+    launch: Launch,
+    tag: RunTag,
+    helper: PathBuf,
+    environment: Vec<(&'static str, AbsolutePath)>,
+    policy: ResolvedPolicy,
+    own: Own,
+    enforcement: Enforcement,
+    /// The claim on the workspace, while commands run.
+    claim: Mutex<Weak<Claim>>,
+    /// Removed with everything in it when the session ends.
+    session_tmp: SessionTmp,
+}
+
+impl ConfinedSession {
+    /// Whether [`denials`](Self::denials) has anything to say, ever.
+    pub(crate) const TELLS_DENIALS: bool = true;
+
+    /// Sets a session up. Waits until that is done.
+    ///
+    /// # Errors
+    /// Names the step that failed, or every loss that was not accepted, and what would help. Nothing ran.
+    pub(crate) fn open(host: &Host, placed: &Placed) -> Result<Self, SetupFailure> {
+        let helper = host.helper.clone().ok_or_else(|| {
+            SetupFailure::new(
+                "finding the sandbox helper",
+                None,
+                "no sandbox helper is known; name one (palisade-helper, or a program that calls \
+                 palisade_runner::host::dispatch first in its main)",
+            )
+        })?;
+        let sandbox_exec = apply::look();
+        if let Some(error) = ApplyError::of_host(sandbox_exec) {
+            return Err(failure(&error));
+        }
+        let base = host.facts.tmpdir.as_ref().map(AbsolutePath::as_path);
+        let base = base.unwrap_or_else(|| std::path::Path::new("/tmp"));
+        let session_tmp = SessionTmp::create(base).map_err(|error| failure(&error))?;
+        let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
+            .with_home_root(placed.home_root);
+        let own = Own::of(host);
+        if let Some(directory) = &host.runtime_dir {
+            // The claim of the first command would make it; where it cannot be made, that claim says why.
+            let mut builder = fs::DirBuilder::new();
+            let _ = builder.recursive(true).mode(0o700).create(directory);
+        }
+        let mac = MacHost::new(sandbox_exec).with_session_tmp(session_tmp.path().clone());
+        let (policy, mac) = survey::resolve_and_look(&own.guarded(&placed.policy), context, mac)
+            .map_err(|error| refused(&error))?;
+        own.check(&policy)?;
+        helper_is_same(&helper)?;
+        let lowered = Seatbelt
+            .lower(&policy, &mac)
+            .map_err(|error| refused(&error))?;
+        let (plan, enforcement) = lowered
+            .admit(&placed.accepted)
+            .map_err(|refusal| SetupFailure::new("accepting losses", None, refusal.to_string()))?;
+        let tag = RunTag::random().map_err(|error| stdio::failure("finding a tag", &error))?;
+        let launch = Launch::new(
+            &tag.put_into(&plan.profile.text()),
+            &plan.profile.parameters,
+        )
+        .map_err(|error| failure(&error))?;
+        Ok(Self {
+            launch,
+            tag,
+            helper,
+            environment: plan.environment,
+            policy,
+            own,
+            enforcement,
+            claim: Mutex::new(Weak::new()),
+            session_tmp,
+        })
+    }
+
+    /// Starts a command. Whether the sandbox was entered is what [`Process::try_end`] says.
+    ///
+    /// # Errors
+    /// It cannot be passed on, or there is no process for it.
+    pub(crate) fn spawn(&self, order: &Order, stdio: Stdio) -> Result<Process, SetupFailure> {
+        // Started without a sandbox as far as `sandbox-exec`, and trusted to speak: it must be the same as before.
+        helper_is_same(&self.helper)?;
+        let mut order = order.clone();
+        for (name, value) in &self.environment {
+            let value = value.as_path().as_os_str();
+            order.env.insert((*name).into(), value.into());
+        }
+        let name = order.name();
+        let wrapped = wrapped(&order, &self.launch, &self.helper)?;
+        let (report, theirs) = stdio::pipe_from_child()?;
+        let process = BareProcess::spawn_reporting(&wrapped, &stdio, theirs.as_fd())?;
+        Ok(Process::Confined(ConfinedProcess {
+            process,
+            report,
+            name,
+            ended: None,
+        }))
+    }
+
+    /// What is enforced, in absolute paths.
+    pub(crate) const fn policy(&self) -> &ResolvedPolicy {
+        &self.policy
+    }
+
+    /// What of the host no command may write.
+    pub(crate) const fn own(&self) -> &Own {
+        &self.own
+    }
+
+    /// What holds.
+    pub(crate) const fn enforcement(&self) -> &Enforcement {
+        &self.enforcement
+    }
+
+    /// The claim that the commands which run in it share.
+    pub(crate) const fn claim(&self) -> &Mutex<Weak<Claim>> {
+        &self.claim
+    }
+
+    /// Whether commands can still be started in it.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.session_tmp.path().as_path().is_dir()
+    }
+
+    /// There is no history of its own: the git directory is read-only here.
+    pub(crate) const fn has_history(&self) -> bool {
+        false
+    }
+
+    /// Nothing: see [`has_history`](Self::has_history).
+    pub(crate) const fn import_git(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Nobody looks here yet.
+    pub(crate) const fn watch_aftermath(&self, _: &Host) {}
+
+    /// Nothing: see [`watch_aftermath`](Self::watch_aftermath).
+    pub(crate) const fn aftermath(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the kernel says that it denied in this session, in the last so long. The log may be late, and it may not be
+    /// readable: then there is nothing, and nothing depends on it. Waits for the log.
+    pub(crate) fn denials(&self, ran_for: Duration) -> Vec<String> {
+        let collector = Collector::tagged(self.tag.as_str(), DENIALS);
+        let Ok(lines) = SystemLog::default().last(ran_for, LOG_BYTES) else {
+            return Vec::new();
+        };
+        let found = collect(&lines, &collector);
+        let more = (found.more > 0).then(|| format!("the kernel denied {} more", found.more));
+        found
+            .denials
+            .iter()
+            .map(|ours| format!("the kernel denied: {ours}"))
+            .chain(more)
+            .collect()
+    }
+
+    /// Removes what the session had for itself. Its commands are ended by those who hold them.
+    pub(crate) fn end(self) {
+        // What cannot be removed stays in the user's own directory for temporary files.
+        let _ = self.session_tmp.remove();
+    }
+}
+
+fn refused(error: &PolicyError) -> SetupFailure {
+    SetupFailure::new("resolving the policy", None, error.to_string())
+}
+
+/// A command behind `sandbox-exec`.
+#[derive(Debug)]
+pub(crate) struct ConfinedProcess {
+    process: BareProcess,
+    /// Where the helper says that the sandbox was entered.
+    report: OwnedFd,
+    name: String,
+    ended: Option<Result<Ended, NoEnd>>,
+}
+
+impl ConfinedProcess {
+    pub(in crate::os) fn status(&self) -> BorrowedFd<'_> {
+        self.process.status()
+    }
+
+    pub(in crate::os) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
+        if self.ended.is_none() {
+            self.ended = self
+                .process
+                .try_end()?
+                .map(|end| ended(end, staged::read(&self.report), &self.name));
+        }
+        self.ended.clone().transpose()
+    }
+
+    pub(in crate::os) fn signal(&self, signal: i32) {
+        self.process.signal(signal);
+    }
+
+    pub(in crate::os) fn kill_tree(&mut self) {
+        self.process.kill_tree();
+    }
+}
