@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use crate::disk::abs;
 use crate::policies::{
-    any_case, any_context, any_entries, any_path, any_policy, any_spec, context, near_path,
-    populated,
+    Flavour, any_case, any_context, any_entries, any_path, any_policy, any_spec, context,
+    near_path, populated,
 };
 use crate::subject::{Answers, Subject, compile, config, lower, writes};
 
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn what_is_printed_is_read_back(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
     ) {
@@ -141,7 +141,7 @@ proptest! {
 
     #[test]
     fn every_half_of_a_profile_is_enough(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         asked in prop::collection::vec((any_path(), any_path()), 1..12),
@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn the_order_of_the_rules_does_not_matter(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         order in prop::collection::vec(any::<u32>(), 200),
@@ -187,10 +187,10 @@ proptest! {
 
     #[test]
     fn a_denial_more_in_a_policy_never_allows_more(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
-        denied in any_spec(true),
+        denied in any_spec(Flavour::ALL),
         which in 0..3_u8,
         asked in prop::collection::vec((near_path(), near_path()), 1..30),
     ) {
@@ -227,7 +227,7 @@ proptest! {
 
     #[test]
     fn a_deny_more_in_a_profile_never_allows_more(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         operation in prop::sample::select(known_operations().collect::<Vec<_>>()),
