@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use palisade_policy::{AbsolutePath, Access, Guarantee, Level};
 use palisade_windows_token::Sid;
-use palisade_windows_token::acl::Dacl;
+use palisade_windows_token::acl::{AceKind, Dacl, Rights};
 use palisade_windows_token::model::{
-    Demand, FileSystem, Kind, ObjectId, Operation, Switches, Token,
+    Demand, FileSystem, Kind, ObjectId, Operation, Switches, Token, mapped,
 };
 use proptest::prelude::*;
 
@@ -174,6 +174,21 @@ proptest! {
                     );
                 }
             }
+        }
+    }
+
+    /// Two walls where one would do: nothing that is granted removes children, changes a list or takes an object, and nobody
+    /// restricts the token but capabilities and the logon session.
+    #[test]
+    fn plans_grant_and_name_no_more_than_they_must(world in any_world()) {
+        let never = Rights::DELETE_CHILD | Rights::WRITE_DAC | Rights::WRITE_OWNER;
+        let added = world.plan.acl_edits.iter().flat_map(|edit| &edit.add);
+        for ace in added.filter(|ace| ace.kind == AceKind::Allow) {
+            prop_assert!(!mapped(ace.rights).intersects(never), "{:?}", ace);
+        }
+        let capabilities: Vec<&Sid> = world.host.capabilities.values().collect();
+        for sid in &world.plan.token.restricting {
+            prop_assert!(*sid == world.host.logon || capabilities.contains(&sid), "{}", sid);
         }
     }
 
