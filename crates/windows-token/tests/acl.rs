@@ -241,7 +241,12 @@ fn any_entry() -> impl Strategy<Value = AclEntry> {
             let size = u8::try_from(4 + body.len() * 4).unwrap();
             let mut bytes = vec![4, 0, size + 8, 0, 1, 0, 0, 0, kind, flags, size, 0];
             bytes.extend(body.iter().flat_map(|word| word.to_le_bytes()));
-            Acl::from_bytes(&bytes).unwrap().entries()[0].clone()
+            Acl::from_bytes(&bytes)
+                .unwrap()
+                .entries()
+                .first()
+                .unwrap()
+                .clone()
         });
     prop_oneof![3 => any_ace().prop_map(AclEntry::Known), 1 => other]
 }

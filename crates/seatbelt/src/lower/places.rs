@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use palisade_policy::{
-    AbsolutePath, Access, CanonicalSandboxPolicy, GuardOrigin, LoweringProblem, PathCase, Peer,
-    PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
+    AbsolutePath, Access, CanonicalSandboxPolicy, Clause, GuardOrigin, LoweringProblem, PathCase,
+    Peer, PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
 };
 
 use super::globs::Glob;
@@ -259,8 +259,7 @@ impl<'a> Places<'a> {
         self.policy
     }
 
-    /// Every name that the policy has for a place: its own, and those of links that lead there. The strictest verdict
-    /// holds.
+    /// Every name that the policy has for a place: its own, and those of links that lead there.
     pub(super) fn names(&self, path: &AbsolutePath) -> Vec<AbsolutePath> {
         let case = self.case();
         let mut names = vec![path.clone()];
@@ -281,10 +280,23 @@ impl<'a> Places<'a> {
         names
     }
 
+    /// Whether something may be done at a place. Another name of it counts where a guard names it: that no root holds the
+    /// name says nothing about the place.
     fn permits(&self, path: &AbsolutePath, access: impl Fn(AbsolutePath) -> Access) -> bool {
-        self.names(path)
-            .into_iter()
-            .all(|name| self.policy.place(&access(name)).is_some())
+        self.policy.place(&access(path.clone())).is_some()
+            && self
+                .names(path)
+                .into_iter()
+                .all(|name| !self.guards(&access(name)))
+    }
+
+    /// Whether a guard denies an access.
+    fn guards(&self, access: &Access) -> bool {
+        self.policy.place(access).is_none()
+            && !matches!(
+                self.policy.permits(access).clause,
+                Clause::OutsideRoots | Clause::ReadOnlyMode | Clause::UnlistedSocket
+            )
     }
 
     pub(super) fn may_read(&self, path: &AbsolutePath) -> bool {
@@ -310,10 +322,17 @@ impl<'a> Places<'a> {
         if own {
             return self.may_read(path);
         }
-        self.permits(path, |path| Access::Unix {
-            address: UnixAddress::Path(path),
-            peer: Peer::Host,
-        })
+        let names: Vec<Access> = self
+            .names(path)
+            .into_iter()
+            .map(|name| Access::Unix {
+                address: UnixAddress::Path(name),
+                peer: Peer::Host,
+            })
+            .collect();
+        // A socket is opened under any of its names, as `/var/run/docker.sock` is in `/private`.
+        let named = |access: &Access| self.policy.place(access).is_some();
+        names.iter().any(named) && !names.iter().any(|access| self.guards(access))
     }
 
     /// The places below which something may be done that may not be done around them.

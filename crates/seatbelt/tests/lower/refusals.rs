@@ -156,3 +156,32 @@ fn what_the_session_is_told_about_temporary_files() {
     assert_eq!(names, ["TMPDIR", "TEMP", "TMP"]);
     assert!(plan.environment.iter().all(|(_, value)| *value == tmp));
 }
+
+#[test]
+fn another_name_of_a_root_takes_nothing_from_it() {
+    use palisade_policy::LocalAccess;
+
+    let link = abs("/Users/dev/link");
+    let local = LocalAccess::default().with_unix_paths([link.clone()]);
+    let (policy, host) = prepare(&workspace().with_local(local), context(), mac()).unwrap();
+    let app = Located::new(abs("/Users/dev/app"), Entry::Directory).through(vec![link.clone()]);
+    let lowered = Seatbelt
+        .lower(&policy, &host.with_place(link, app))
+        .unwrap();
+    let text = lowered.preview();
+    assert!(
+        text.contains("(subpath (param \"ROOT_0\"))\n    (require-not"),
+        "{text}"
+    );
+    // A guard is another matter: what a guarded link leads to is guarded.
+    let link = abs("/Users/dev/link");
+    let rules = PathRules::default().with_deny_read([link.clone().into()]);
+    let (policy, host) = prepare(&workspace().with_paths(rules), context(), mac()).unwrap();
+    let src = Located::new(abs("/Users/dev/app/src"), Entry::Directory).through(vec![link.clone()]);
+    let text = Seatbelt
+        .lower(&policy, &host.with_place(link, src))
+        .unwrap()
+        .preview();
+    assert!(text.contains("DENIED_0 = /Users/dev/app/src"), "{text}");
+    assert!(text.contains("(deny file-read*"), "{text}");
+}

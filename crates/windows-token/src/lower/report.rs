@@ -33,7 +33,10 @@ pub(super) fn report(
     };
     let report = Enforcement::new()
         .with(Guarantee::WritesOutside, writes_outside(host, built))
-        .with(Guarantee::ProtectedPaths, protected(policy, areas, built))
+        .with(
+            Guarantee::ProtectedPaths,
+            protected(policy, host, areas, built),
+        )
         .with(
             Guarantee::DeniedReads,
             lost("the second check of a write-restricted token is only for writing"),
@@ -110,7 +113,18 @@ fn writes_outside(host: &WindowsHost, built: &Built) -> Measure {
     Measure::enforced(WRITES)
 }
 
-fn protected(policy: &ResolvedPolicy, areas: &Areas, built: &Built) -> Measure {
+fn protected(policy: &ResolvedPolicy, host: &WindowsHost, areas: &Areas, built: &Built) -> Measure {
+    let case = policy.context().facts.case;
+    let closed = || areas.places.iter().filter(|(_, area)| !area.writable);
+    let open = host.null_dacls.iter().find(|path| {
+        closed().any(|(place, _)| place.covers(path, case) || path.covers(place, case))
+    });
+    if let Some(path) = open {
+        return Measure::missing(format!(
+            "{path} has no access list at all, so everybody may change it, and remove what it holds"
+        ))
+        .cured_by(format!("give {path} an access list"));
+    }
     if let Some(unguarded) = built.unguarded.first() {
         let (why, cure) = explain(unguarded);
         let more = match built.unguarded.len() {

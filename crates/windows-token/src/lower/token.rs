@@ -32,6 +32,10 @@ pub(super) fn plan(host: &WindowsHost, capabilities: &[Sid]) -> TokenPlan {
             .cloned()
             .collect(),
         default_dacl,
-        must_refuse: Rights::CHANGES & !Rights::DELETE_CHILD,
+        must_refuse: match host.second_check {
+            // What the report then claims is tried on the very token.
+            Some(seen) if seen.contains(Rights::CHANGES) => Rights::CHANGES,
+            _ => Rights::CHANGES & !Rights::DELETE_CHILD,
+        },
     }
 }

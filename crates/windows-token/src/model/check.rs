@@ -51,12 +51,20 @@ pub fn check(
     if descriptor.dacl == Dacl::Null {
         return Ok(());
     }
-    let list = descriptor.entries();
     let open = by_privilege(token, mapped(desired));
     let owner = &descriptor.owner;
-    let owner_decides = !list
-        .iter()
-        .any(|ace| is_effective(ace) && ace.sid == Sid::owner_rights());
+    let owner_rights = Sid::owner_rights();
+    let is_one_of = |ace: &Ace, sids: &[Sid]| {
+        // What OWNER RIGHTS says is said about the owner.
+        let whom = match ace.sid == owner_rights {
+            true => owner,
+            false => &ace.sid,
+        };
+        sids.contains(whom)
+    };
+    let owner_decides = !descriptor
+        .list()
+        .any(|ace| is_effective(ace) && ace.sid == owner_rights);
 
     let restricting = token.restriction.as_ref();
     let owns = token.enabled.contains(owner);
@@ -73,11 +81,9 @@ pub fn check(
         OwnerCheck::EachPass => (implicit(owns), implicit(owns_restricted)),
     };
 
-    pass(&list, open & !first, |ace| match ace.kind {
-        AceKind::Allow => is_one_of(ace, owner, &token.enabled),
-        AceKind::Deny => {
-            is_one_of(ace, owner, &token.enabled) || is_one_of(ace, owner, &token.deny_only)
-        }
+    pass(descriptor, open & !first, |ace| match ace.kind {
+        AceKind::Allow => is_one_of(ace, &token.enabled),
+        AceKind::Deny => is_one_of(ace, &token.enabled) || is_one_of(ace, &token.deny_only),
     })
     .map_err(|refused| refused.in_pass(Pass::Identity))?;
 
@@ -90,8 +96,8 @@ pub fn check(
         (true, MixedRequest::WritePart) => writes,
         (true, MixedRequest::Whole) | (false, _) => open,
     };
-    pass(&list, asked & !second, |ace| {
-        is_one_of(ace, owner, &restriction.sids)
+    pass(descriptor, asked & !second, |ace| {
+        is_one_of(ace, &restriction.sids)
     })
     .map_err(|refused| refused.in_pass(Pass::Restriction))
 }
@@ -131,10 +137,14 @@ fn by_privilege(token: &Token, rights: Rights) -> Rights {
         .fold(rights, |rights, granted| rights & !granted)
 }
 
-/// One pass; what OWNER RIGHTS says is said about the owner.
-fn pass(list: &[Ace], asked: Rights, matches: impl Fn(&Ace) -> bool) -> Result<(), Refused> {
+/// One pass over the entries that match.
+fn pass(
+    descriptor: &Descriptor,
+    asked: Rights,
+    matches: impl Fn(&Ace) -> bool,
+) -> Result<(), Refused> {
     let mut open = asked;
-    for (place, ace) in list.iter().enumerate() {
+    for (place, ace) in descriptor.list().enumerate() {
         if open == Rights::NONE {
             break;
         }
@@ -162,14 +172,6 @@ fn pass(list: &[Ace], asked: Rights, matches: impl Fn(&Ace) -> bool) -> Result<(
             rights,
         }),
     }
-}
-
-fn is_one_of(ace: &Ace, owner: &Sid, sids: &[Sid]) -> bool {
-    let whom = match ace.sid == Sid::owner_rights() {
-        true => owner,
-        false => &ace.sid,
-    };
-    sids.contains(whom)
 }
 
 impl Refused {

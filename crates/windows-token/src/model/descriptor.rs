@@ -62,10 +62,16 @@ impl Descriptor {
     /// The entries; none if there is no list. Entries that neither allow nor deny are not modelled.
     #[must_use]
     pub fn entries(&self) -> Vec<Ace> {
-        match &self.dacl {
-            Dacl::Null => Vec::new(),
-            Dacl::List(list) => list.aces().cloned().collect(),
-        }
+        self.list().cloned().collect()
+    }
+
+    /// The entries, in order.
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Ace> {
+        let list = match &self.dacl {
+            Dacl::Null => None,
+            Dacl::List(list) => Some(list),
+        };
+        list.into_iter().flat_map(|list| list.aces())
     }
 
     /// What something new in a directory gets. Entries that its maker gives it come first; if there are none and nothing

@@ -203,8 +203,12 @@ impl FileSystem {
     pub(super) fn child(&self, parent: ObjectId, name: &OsStr) -> Option<(&OsStr, ObjectId)> {
         let names = self.object(parent)?.names.as_ref()?;
         names
-            .iter()
-            .find(|(spelled, _)| self.case.same(spelled, name))
+            .get_key_value(name)
+            .or_else(|| {
+                names
+                    .iter()
+                    .find(|(spelled, _)| self.case.same(spelled, name))
+            })
             .map(|(spelled, id)| (spelled.as_os_str(), *id))
     }
 

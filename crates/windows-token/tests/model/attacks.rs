@@ -42,7 +42,7 @@ impl Step {
     /// The operation on these files. Half of the second paths are there, half are new names in directories.
     pub(crate) fn on(&self, files: &FileSystem, capability: &Sid) -> Operation {
         let all = files.paths();
-        let path = |index: &Index| all[index.index(all.len())].0.clone();
+        let path = |index: &Index| index.get(&all).0.clone();
         let first = self.spelled(path(&self.first));
         let second = match NAMES.get(self.name) {
             Some(name) => below(&path(&self.second), name),
@@ -92,7 +92,8 @@ pub(crate) fn below(directory: &AbsolutePath, name: &str) -> AbsolutePath {
     AbsolutePath::new(directory.as_path().join(name)).unwrap()
 }
 
-/// Everything that can be tried once on these files; renames to every other place and to new names.
+/// Everything that can be tried once on these files; of new names two in each directory, and what is moved or linked goes
+/// over everything that is there and to one new name in each directory.
 pub(crate) fn everything(files: &FileSystem, capability: &Sid) -> Vec<Operation> {
     let all = files.paths();
     let kind = |path: &AbsolutePath| files.at(path).unwrap().kind();
@@ -108,7 +109,7 @@ pub(crate) fn everything(files: &FileSystem, capability: &Sid) -> Vec<Operation>
             tried.push(Operation::Append(path.clone()));
             tried.push(Operation::Truncate(path.clone()));
         } else {
-            let free = NAMES.map(|name| below(path, name));
+            let free = [".git", "planted"].map(|name| below(path, name));
             new.extend(free.into_iter().filter(|path| files.find(path).is_none()));
         }
     }
@@ -120,7 +121,10 @@ pub(crate) fn everything(files: &FileSystem, capability: &Sid) -> Vec<Operation>
             own_list(capability),
         ));
     }
-    let targets = || new.iter().chain(all.iter().map(|(path, _)| path));
+    let planted = new
+        .iter()
+        .filter(|path| path.as_path().ends_with("planted"));
+    let targets = || planted.clone().chain(all.iter().map(|(path, _)| path));
     for (from, _) in &all {
         for to in targets().filter(|to| *to != from) {
             tried.push(Operation::Rename {

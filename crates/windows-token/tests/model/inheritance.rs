@@ -144,3 +144,21 @@ fn what_moves_keeps_its_list_and_a_copy_inherits() {
     );
     assert!(files.find(&abs("/srv/one/a")).is_none());
 }
+
+/// By the documentation: what had no list, and so was open to everybody, is closed to everybody once something was handed
+/// down to it and taken away again. A plan that is removed does not bring that back.
+#[test]
+fn what_had_no_list_keeps_an_empty_one() {
+    let mut files = with_file(with_directory(disk(), "/srv/app", MODIFY), "/srv/app/open");
+    let (root, open) = (abs("/srv/app"), abs("/srv/app/open"));
+    let (root, open) = (files.find(&root).unwrap(), files.find(&open).unwrap());
+    files.set_descriptor(open, Descriptor::without_list(user()));
+    let none = Descriptor::new(user(), []);
+    let before = files.object(root).unwrap().descriptor.clone();
+    for descriptor in [before, none] {
+        files.set_descriptor(root, descriptor);
+        files.propagate(root);
+    }
+    let left = &files.object(open).unwrap().descriptor;
+    assert!(matches!(&left.dacl, Dacl::List(list) if list.entries().is_empty()));
+}

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use palisade_policy::{AbsolutePath, Access, Guarantee, Level};
 use palisade_windows_token::Sid;
 use palisade_windows_token::acl::Dacl;
-use palisade_windows_token::model::{FileSystem, Kind, ObjectId, Operation, Switches, Token};
+use palisade_windows_token::model::{
+    Demand, FileSystem, Kind, ObjectId, Operation, Switches, Token,
+};
 use proptest::prelude::*;
 
 use crate::attacks::{any_steps, everything};
@@ -16,13 +18,14 @@ fn config(cases: u32) -> ProptestConfig {
         cases,
         failure_persistence: None,
         max_global_rejects: 100_000,
+        max_shrink_iters: 100,
         ..ProptestConfig::default()
     }
 }
 
 /// The first capability of a session, for whoever gives himself something.
-fn first_capability(world: &World) -> Sid {
-    world.plan.token.restricting[0].clone()
+pub(crate) fn first_capability(world: &World) -> Sid {
+    world.plan.token.restricting.first().unwrap().clone()
 }
 
 /// Whether the report calls a guarantee kept.
@@ -31,35 +34,45 @@ fn claims(world: &World, guarantee: Guarantee) -> bool {
 }
 
 /// What is wrong with something that happened, if the report does not admit it.
-fn objection(
+pub(crate) fn objection(
     world: &World,
     operation: &Operation,
     before: &FileSystem,
     token: &Token,
     switches: Switches,
 ) -> Option<String> {
-    let breach = world
-        .breaches(operation, before)
-        .into_iter()
-        .find(|breach| match breach.guarantee {
-            // Whatever the report says about removal: outside nothing is written, made or opened.
-            Guarantee::WritesOutside if world.host.null_dacls.is_empty() => {
-                claims(world, Guarantee::WritesOutside)
-                    || !world.is_admitted_removal(operation, before, token, switches)
-            }
-            guarantee => claims(world, guarantee),
-        })?;
+    let breaches = world.breaches(operation, before);
+    let breach = breaches.into_iter().find(|breach| match breach.guarantee {
+        // Whatever the report says about removal: outside nothing is written, made or opened.
+        Guarantee::WritesOutside if world.host.null_dacls.is_empty() => {
+            claims(world, Guarantee::WritesOutside)
+                || !world.is_admitted_removal(operation, before, token, switches)
+        }
+        guarantee => claims(world, guarantee),
+    })?;
     Some(format!(
-        "{} breaks {}: {}\n{switches:?}\n{operation:?}\n{}\n{}",
-        breach.access, breach.guarantee, breach.why, world.plan, world.report
+        "{} breaks {}: {}\n{switches:?}\n{operation:?}\n{}",
+        breach.access, breach.guarantee, breach.why, world.plan
     ))
 }
 
-fn try_once(world: &World, started: &Started, operation: &Operation) -> Result<(), TestCaseError> {
-    for switches in world.switches(&world.plan) {
-        let tried = operation.attempt(&started.files, &started.token, switches);
-        if tried.is_ok() {
-            let objection = objection(world, operation, &started.files, &started.token, switches);
+fn try_once(
+    world: &World,
+    started: &Started,
+    switches: &[Switches],
+    operation: &Operation,
+) -> Result<(), TestCaseError> {
+    let Ok(demands) = operation.demands(&started.files) else {
+        return Ok(());
+    };
+    let harmless = world.breaches(operation, &started.files).is_empty();
+    for switches in switches.iter().filter(|_| !harmless) {
+        let granted = |demand: &Demand| {
+            let said = demand.check(&started.files, &started.token, *switches);
+            said.is_ok()
+        };
+        if demands.iter().all(granted) {
+            let objection = objection(world, operation, &started.files, &started.token, *switches);
             prop_assert!(objection.is_none(), "{}", objection.unwrap());
         }
     }
@@ -76,7 +89,7 @@ fn untouchable(world: &World, files: &FileSystem) -> Vec<(AbsolutePath, ObjectId
     names
         .into_iter()
         .filter(|(_, paths)| paths.iter().all(denied))
-        .map(|(id, paths)| (paths[0].clone(), id))
+        .map(|(id, paths)| (paths.first().unwrap().clone(), id))
         .collect()
 }
 
@@ -108,14 +121,15 @@ fn unchanged(world: &World, start: &FileSystem, end: &FileSystem) -> Result<(), 
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(64))]
 
     /// Nothing that the oracle denies can be done at once, if the report says so.
     #[test]
     fn what_is_denied_cannot_be_done(world in any_world()) {
         let Some(started) = world.start(&world.plan) else { return Ok(()) };
+        let switches = world.switches(&world.plan);
         for operation in everything(&started.files, &first_capability(&world)) {
-            try_once(&world, &started, &operation)?;
+            try_once(&world, &started, &switches, &operation)?;
         }
     }
 
@@ -146,7 +160,8 @@ proptest! {
     #[test]
     fn what_is_allowed_works(world in any_world()) {
         let Some(started) = world.start(&world.plan) else { return Ok(()) };
-        let himself = Token::of_user(&world.host);
+        let mut himself = Token::of_user(&world.host);
+        himself.privileges.clear();
         for operation in useful(&world, &started.files) {
             for switches in world.switches(&world.plan) {
                 let may = |files: &FileSystem, token: &Token| {
@@ -166,10 +181,17 @@ proptest! {
     #[test]
     fn removing_a_plan_restores_every_list(world in any_world(), steps in any_steps(8)) {
         let Some(started) = world.start(&world.plan) else { return Ok(()) };
+        // What has no list gets one from above, and keeps an empty one when that goes: see `inheritance`.
+        if world.host.null_dacls.iter().any(|path| world.is_inside(path)) {
+            return Ok(());
+        }
         let Started { files: start, token, applied } = started;
         let mut files = start;
         applied.clone().remove(&mut files);
-        prop_assert_eq!(&files, &world.files);
+        for (path, id) in world.files.paths() {
+            let (before, after) = (world.files.object(id).unwrap(), files.object(id).unwrap());
+            prop_assert_eq!(&before.descriptor, &after.descriptor, "{}", path);
+        }
 
         // Also after the command did something, for all that is where it was.
         let mut files = world.start(&world.plan).unwrap().files;
@@ -212,15 +234,19 @@ fn useful(world: &World, files: &FileSystem) -> Vec<Operation> {
             useful.push(Operation::Truncate(path.clone()));
             useful.push(Operation::SetAttributes(path.clone()));
         }
+        // What is open in a directory that is closed stays there, whatever the oracle says of its name.
+        let holder_is_open = path
+            .parent()
+            .is_some_and(|parent| allowed(Access::Write(parent)));
         let aside = crate::attacks::below(&path.parent().unwrap_or_else(|| path.clone()), "aside");
-        if allowed(Access::Delete(path.clone())) && !object.holds_something() {
+        if holder_is_open && allowed(Access::Delete(path.clone())) && !object.holds_something() {
             useful.push(Operation::Delete(path.clone()));
         }
         let move_away = Access::Rename {
             from: path.clone(),
             to: aside.clone(),
         };
-        if allowed(move_away) {
+        if holder_is_open && allowed(move_away) {
             useful.push(Operation::Rename {
                 from: path.clone(),
                 to: aside,

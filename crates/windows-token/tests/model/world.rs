@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use palisade_policy::{
-    AbsolutePath, AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, GitAccess,
-    Guarantee, HomeRoot, HostFacts, Os, PathRules, PathSpec, PolicyContext, RelativePath, Reopened,
-    ResolvedPolicy, ResourceLimits, SeccompProfile, SensitivePath, WorkspaceRoot,
+    AbsolutePath, AcceptedLosses, Access, Backend as _, CanonicalSandboxPolicy, Enforcement,
+    GitAccess, Guarantee, HomeRoot, HostFacts, Os, PathRules, PathSpec, PolicyContext,
+    RelativePath, Reopened, ResolvedPolicy, ResourceLimits, SeccompProfile, SensitivePath,
+    WorkspaceRoot,
 };
 use palisade_windows_token::acl::{Dacl, Rights};
 use palisade_windows_token::host::{Entry, Located, Matches, SecondNames, WindowsHost};
@@ -76,8 +77,26 @@ impl std::fmt::Debug for World {
         for node in &self.nodes {
             writeln!(f, "{} {:?} {:?}", node.path, node.kind, node.own)?;
         }
-        writeln!(f, "{:?}", self.policy.context().cwd)?;
-        write!(f, "{:?}", self.policy.canonical())
+        let (rules, _) = self.policy.canonical().rules().unwrap();
+        let context = self.policy.context();
+        let secrets = self.policy.canonical().sensitive_paths(&context.facts);
+        let roots = self
+            .policy
+            .canonical()
+            .writable_roots(&context.cwd, &context.facts);
+        writeln!(f, "cwd {}, roots {roots:?}, {rules:?}", context.cwd.path())?;
+        let secrets: Vec<_> = secrets
+            .iter()
+            .map(|secret| {
+                (
+                    secret.path.to_string(),
+                    secret.block_read,
+                    secret.block_write,
+                )
+            })
+            .filter(|(path, ..)| !path.starts_with('~'))
+            .collect();
+        write!(f, "secrets {secrets:?}")
     }
 }
 
@@ -94,6 +113,7 @@ impl World {
         policy: &CanonicalSandboxPolicy,
         context: &PolicyContext,
         nodes: &[Node],
+        second_check: Option<Rights>,
     ) -> Option<Self> {
         let mut host = WindowsHost::new(user(), logon());
         host.powerful_groups = vec![Sid::administrators()];
@@ -104,6 +124,7 @@ impl World {
         ]
         .map(str::to_owned)
         .to_vec();
+        host.second_check = second_check;
         host.session_tmp = Some(abs(SESSION));
         let context = context.clone().with_private(private_places(&host));
         let policy = policy.resolve(&context).ok()?;
@@ -140,10 +161,14 @@ impl World {
             .collect()
     }
 
-    /// Places that the policy opens.
+    /// Places that the policy opens: a root that a guard closes is none.
     pub(crate) fn opened(&self) -> Vec<&AbsolutePath> {
         let roots = self.policy.roots().iter().map(|root| &root.root);
-        roots.chain(self.policy.private()).collect()
+        let open = |path: &&AbsolutePath| {
+            let access = Access::Write((*path).clone());
+            self.policy.place(&access).is_some()
+        };
+        roots.chain(self.policy.private()).filter(open).collect()
     }
 }
 
@@ -154,8 +179,13 @@ fn plausible(nodes: &[Node], policy: &ResolvedPolicy) -> Vec<Node> {
         .chain(policy.read_only())
         .filter_map(|matcher| matcher.path())
         .collect();
+    let opened = || policy.roots().iter().map(|root| &root.root);
+    let case = policy.context().facts.case;
+    let inside = |path: &AbsolutePath| {
+        opened().any(|root| root.covers(path, case) && root.depth() < path.depth())
+    };
     let own = |node: &Node| match node.own {
-        Own::Residue if !guarded.contains(&&node.path) => Own::Nothing,
+        Own::Residue if !guarded.contains(&&node.path) || !inside(&node.path) => Own::Nothing,
         own => own,
     };
     let settled = |node: &Node| Node {
@@ -391,24 +421,28 @@ pub(crate) fn any_policy() -> impl Strategy<Value = CanonicalSandboxPolicy> {
 /// A policy on a host, most of whose roots exist.
 pub(crate) fn any_world() -> impl Strategy<Value = World> {
     let cwd = prop_oneof![4 => Just("/srv/app".to_owned()), 1 => any_path()];
-    (any_policy(), cwd, any_nodes()).prop_filter_map("refused", |(policy, cwd, mut nodes)| {
-        let context = context(&cwd);
-        let mut needed: BTreeMap<AbsolutePath, Own> = BTreeMap::new();
-        let (rules, _) = policy.rules().unwrap();
-        let granted = rules.reopened.iter().filter(|grant| grant.write);
-        for path in policy.writable_roots(&context.cwd, &context.facts) {
-            needed.insert(path, Own::Nothing);
-        }
-        needed.extend(granted.map(|grant| (grant.path.clone(), Own::Nothing)));
-        let directories = needed.into_iter().map(|(path, own)| Node {
-            path,
-            kind: Kind::Directory,
-            own,
-        });
-        // First the directories that must be there, so that no file takes their place.
-        let rest = std::mem::take(&mut nodes);
-        nodes.extend(directories);
-        nodes.extend(rest);
-        World::new(&policy, &context, &nodes)
-    })
+    let seen = prop_oneof![3 => Just(None), 1 => Just(Some(Rights::CHANGES))];
+    (any_policy(), cwd, any_nodes(), seen).prop_filter_map(
+        "refused",
+        |(policy, cwd, mut nodes, seen)| {
+            let context = context(&cwd);
+            let mut needed: BTreeMap<AbsolutePath, Own> = BTreeMap::new();
+            let (rules, _) = policy.rules().unwrap();
+            let granted = rules.reopened.iter().filter(|grant| grant.write);
+            for path in policy.writable_roots(&context.cwd, &context.facts) {
+                needed.insert(path, Own::Nothing);
+            }
+            needed.extend(granted.map(|grant| (grant.path.clone(), Own::Nothing)));
+            let directories = needed.into_iter().map(|(path, own)| Node {
+                path,
+                kind: Kind::Directory,
+                own,
+            });
+            // First the directories that must be there, so that no file takes their place.
+            let rest = std::mem::take(&mut nodes);
+            nodes.extend(directories);
+            nodes.extend(rest);
+            World::new(&policy, &context, &nodes, seen)
+        },
+    )
 }
