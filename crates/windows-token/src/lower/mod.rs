@@ -58,7 +58,13 @@ impl Backend for WindowsToken {
         }
         let areas = areas::collect(policy, host)?;
         let built = edits::build(policy, host, &areas);
-        let token = token::plan(host, &built.capabilities);
+        let own: Vec<_> = areas
+            .opened
+            .values()
+            .filter(|opened| opened.private)
+            .map(|opened| opened.capability.clone())
+            .collect();
+        let token = token::plan(host, &built.capabilities, &own);
         let report = report::report(policy, host, &areas, &built);
         let (job, report) = job::plan(policy, report);
         let environment = host.session_tmp.iter().flat_map(|directory| {
