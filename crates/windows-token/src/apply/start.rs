@@ -20,7 +20,7 @@ use super::token;
 use crate::host::WindowsHost;
 use crate::journal::{EditId, SessionId};
 use crate::lower::{WindowsToken, private_places};
-use crate::plan::{Plan, Purpose};
+use crate::plan::Plan;
 use crate::survey::{SurveyError, SurveyOptions, look, plain, residue};
 use crate::sys::file::{final_path, hold};
 use crate::sys::job::is_in_job;
@@ -252,28 +252,39 @@ fn plan_and_edit(
 /// is the user's, and the second check does not ask about the removal of children: with its root a command would move
 /// whatever is protected in it.
 fn hold_places(plan: &Plan) -> Result<Vec<File>, EditError> {
-    let places = plan.acl_edits.iter().filter(|edit| {
-        matches!(edit.purpose, Purpose::WritableRoot | Purpose::Private)
-            && edit.path.as_path().is_dir()
+    let held = plan.hold.iter().map(|path| {
+        let failed = |source| EditError::Io {
+            what: "holding",
+            path: path.clone(),
+            source,
+        };
+        let held = hold(path.as_path()).map_err(failed)?;
+        let real = final_path(held.as_handle()).map_err(failed)?;
+        match plain(&real) {
+            Ok(found) if found == *path => Ok(held),
+            _ => Err(EditError::Moved {
+                path: path.clone(),
+                real,
+            }),
+        }
     });
-    places
-        .map(|edit| {
-            let failed = |source| EditError::Io {
-                what: "holding",
-                path: edit.path.clone(),
-                source,
-            };
-            let held = hold(edit.path.as_path()).map_err(failed)?;
-            let real = final_path(held.as_handle()).map_err(failed)?;
-            match plain(&real) {
-                Ok(found) if found == edit.path => Ok(held),
-                _ => Err(EditError::Moved {
-                    path: edit.path.clone(),
-                    real,
-                }),
+    let mut held: Vec<File> = held.collect::<Result<_, EditError>>()?;
+    // What is above is not moved either while something below is open, by what is documented of NTFS. Where the user may
+    // open it, nobody has to rely on that.
+    let mut above: Vec<AbsolutePath> = Vec::new();
+    for path in &plan.hold {
+        let mut next = path.parent();
+        while let Some(path) = next {
+            next = path.parent();
+            if next.is_some() {
+                above.push(path);
             }
-        })
-        .collect()
+        }
+    }
+    above.sort();
+    above.dedup();
+    held.extend(above.iter().filter_map(|path| hold(path.as_path()).ok()));
+    Ok(held)
 }
 
 /// The places of a policy that get a capability: the roots, and what is granted inside something guarded.

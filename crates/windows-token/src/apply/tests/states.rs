@@ -151,8 +151,9 @@ fn what_a_session_needs_stays_where_it_is_while_it_lives() {
     let prepared = world.prepare().unwrap();
     let tmp = prepared.traces.tmp.as_path().to_path_buf();
     let journal = world.state.join("journal");
-    for path in [&world.root, &world.state, &journal, &tmp] {
-        let other = path.with_file_name("moved");
+    let above = world.root.parent().unwrap().to_path_buf();
+    for path in [&world.root, &world.state, &journal, &tmp, &above] {
+        let other = path.with_file_name(format!("moved-{}", std::process::id()));
         std::fs::rename(path, &other).expect_err(&path.to_string_lossy());
         assert!(path.exists() && !other.exists());
     }
