@@ -124,7 +124,7 @@ fn own_rules(profile: &Profile) -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(config(80))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn what_is_printed_is_read_back(
