@@ -2,10 +2,9 @@
 #![cfg_attr(
     windows,
     expect(
-        clippy::exit,
         clippy::print_stdout,
         clippy::unwrap_used,
-        clippy::disallowed_methods,
+        clippy::zombie_processes,
         reason = "a program for tests: it ends as it is told, and where its assumption fails"
     )
 )]
@@ -77,6 +76,7 @@ fn main() {
         }
         "both" => {
             out.write_all(b"to output").unwrap();
+            out.flush().unwrap();
             std::io::stderr().write_all(b"to errors").unwrap();
         }
         "exit" => std::process::exit(text(1).parse::<u32>().unwrap().cast_signed()),

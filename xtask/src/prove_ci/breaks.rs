@@ -123,6 +123,54 @@ pub(super) const BREAKS: &[Break] = &[
         },
     },
     Break {
+        name: "deny-left-out-of-a-profile",
+        step: "cross:models",
+        evidence: "every_half_of_a_profile_is_enough ... FAILED",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/seatbelt/src/lower/files.rs",
+                "rules.deny_writing(region, place.origin.tag());",
+                "let _ = region;",
+            )
+        },
+    },
+    Break {
+        name: "rules-of-a-profile-swapped",
+        step: "cross:models",
+        evidence: "every_half_of_a_profile_is_enough ... FAILED",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/seatbelt/src/lower/mod.rs",
+                "[rules.allows, rules.denies].concat()",
+                "[rules.denies, rules.allows].concat()",
+            )
+        },
+    },
+    Break {
+        name: "parent-left-unpinned",
+        step: "cross:models",
+        evidence: "no_sequence_of_calls_reaches_what_is_denied ... FAILED",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/seatbelt/src/lower/files.rs",
+                "if guarded || !places.may_replace(&above.path) {",
+                "if !guarded && !places.may_replace(&above.path) {",
+            )
+        },
+    },
+    Break {
+        name: "entry-left-out-of-a-plan",
+        step: "cross:models",
+        evidence: "what_is_denied_cannot_be_done ... FAILED",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/windows-token/src/lower/edits.rs",
+                "capabilities.into_iter().map(deny).collect();",
+                "capabilities.into_iter().skip(1).map(deny).collect();",
+            )
+        },
+    },
+    Break {
         name: "warning-on-windows-only",
         step: "cross:windows",
         evidence: "needless_return",
@@ -231,6 +279,17 @@ pub(super) const BREAKS: &[Break] = &[
         step: "tidy",
         evidence: "`std::fs` in a pure crate",
         edit: |specimen| specimen.append(LIB, "\nuse std::{fmt, fs};\n"),
+    },
+    Break {
+        name: "std-fs-in-a-lowering",
+        step: "tidy",
+        evidence: "`std::fs` in a pure module",
+        edit: |specimen| {
+            specimen.append(
+                "crates/seatbelt/src/lower/mod.rs",
+                "\nuse std::{fmt, fs};\n",
+            )
+        },
     },
     Break {
         name: "bans-that-differ",

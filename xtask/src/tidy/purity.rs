@@ -3,6 +3,9 @@
 //! Clippy guards the calls, through the list of bans in each pure crate's own `clippy.toml`; here it is checked that
 //! those lists are there and agree, and that the modules of the standard library that touch the host are not even
 //! named.
+//!
+//! The backends for macOS and Windows are pure but for the folders that find facts and apply plans: what they decide is
+//! the same wherever it is decided, so that it can be judged on a machine that is neither.
 
 use std::path::Path;
 
@@ -15,6 +18,15 @@ use super::source::Source;
 use crate::files;
 
 const PURE: &[&str] = &[MODEL, "shell-analysis", "exec-policy"];
+
+/// Crates that are pure but for these folders of their `src`.
+const PURE_BUT_FOR: &[(&str, &[&str])] = &[
+    ("seatbelt", &["apply", "denials", "survey", "sys", "tree"]),
+    (
+        "windows-token",
+        &["apply", "bin", "survey", "sys", "wrapper"],
+    ),
+];
 
 /// The pure crate whose `clippy.toml` the others copy.
 const MODEL: &str = "policy";
@@ -73,13 +85,21 @@ pub(super) fn check_crates(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Checks one source file if it is part of a pure crate.
+/// Checks one source file if it is part of a pure crate, or of the pure part of another.
 pub(super) fn check_source(source: &Source<'_>) -> Vec<Finding> {
-    if !source.shipped_by().is_some_and(|name| PURE.contains(&name)) {
+    let Some(owner) = source.shipped_by() else {
+        return Vec::new();
+    };
+    let whole = PURE.contains(&owner);
+    if !whole && !is_pure_part(owner, source.path) {
         return Vec::new();
     }
+    let what = if whole { "crate" } else { "module" };
     let mut findings = Vec::new();
-    if source.path.ends_with("/src/lib.rs") && !source.text.contains("\n#![forbid(unsafe_code)]") {
+    if whole
+        && source.path.ends_with("/src/lib.rs")
+        && !source.text.contains("\n#![forbid(unsafe_code)]")
+    {
         findings.push(Finding::new(
             source.path,
             1,
@@ -87,11 +107,20 @@ pub(super) fn check_source(source: &Source<'_>) -> Vec<Finding> {
         ));
     }
     for named in std_paths(&source.shipped_tokens()) {
-        if let Some(complaint) = path_complaint(&named.path) {
+        if let Some(complaint) = path_complaint(&named.path, what) {
             findings.push(Finding::new(source.path, named.line, complaint));
         }
     }
     findings
+}
+
+fn is_pure_part(owner: &str, path: &str) -> bool {
+    let Some((_, touching)) = PURE_BUT_FOR.iter().find(|(name, _)| *name == owner) else {
+        return false;
+    };
+    let inside = path.split("/src/").nth(1).unwrap_or_default();
+    let folder = inside.split('/').next().unwrap_or_default();
+    !touching.contains(&folder.strip_suffix(".rs").unwrap_or(folder))
 }
 
 fn read_table(root: &Path, path: &str) -> Result<Table> {
@@ -122,21 +151,21 @@ fn bans_complaints(own: &Table, shared: &Table, model: &Table) -> Vec<String> {
     complaints
 }
 
-fn path_complaint(path: &str) -> Option<String> {
+fn path_complaint(path: &str, what: &str) -> Option<String> {
     let is_inside = |path: &str, ban: &str| {
         path.strip_prefix(ban)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     };
     if BANNED.iter().any(|ban| is_inside(path, ban)) {
         return Some(format!(
-            "`{path}` in a pure crate: what it would tell must arrive as a value"
+            "`{path}` in a pure {what}: what it would tell must arrive as a value"
         ));
     }
     // `use std::time;` and `use std::net::*;` would hide what comes after.
     let module = path.strip_suffix("::*").unwrap_or(path);
     let hidden = BANNED.iter().find(|ban| is_inside(ban, module))?;
     Some(format!(
-        "`{path}` in a pure crate could hide `{hidden}`: name each item in full"
+        "`{path}` in a pure {what} could hide `{hidden}`: name each item in full"
     ))
 }
 
@@ -323,6 +352,27 @@ mod tests {
             "use std::fs;",
             &[],
         );
+    }
+
+    #[test]
+    fn backends_are_pure_but_for_what_touches_the_host() {
+        let check = |path, expected: &[&str]| {
+            fixtures::check(check_source, path, "use std::fs;\n", expected);
+        };
+        let expected = ["1: `std::fs` in a pure module: what it would tell must arrive as a value"];
+        check("crates/seatbelt/src/lower/files.rs", &expected);
+        check("crates/seatbelt/src/lib.rs", &expected);
+        check("crates/seatbelt/src/survey/mod.rs", &[]);
+        check("crates/seatbelt/src/tree/macos.rs", &[]);
+        check("crates/windows-token/src/acl/ace.rs", &expected);
+        check("crates/windows-token/src/plan/mod.rs", &expected);
+        check("crates/windows-token/src/sys.rs", &[]);
+        check(
+            "crates/windows-token/src/bin/palisade-windows-sandbox.rs",
+            &[],
+        );
+        check("crates/windows-token/tests/lower/main.rs", &[]);
+        check("crates/linux-landlock/src/lower/mod.rs", &[]);
     }
 
     #[test]

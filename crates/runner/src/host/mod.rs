@@ -33,7 +33,7 @@ pub struct Host {
     pub environment: Environment,
     /// The home directory of the user database, where it differs from `HOME`: its secrets are guarded as well.
     pub other_home: Option<AbsolutePath>,
-    /// The program that becomes the helper of a Linux sandbox, if one is known.
+    /// The program that becomes the helper of a sandbox, if one is known.
     pub helper: Option<PathBuf>,
     /// The git that brings back history, if one is known.
     pub git: Option<PathBuf>,
@@ -84,7 +84,7 @@ impl Host {
         parts.into_host()
     }
 
-    /// With this program as the helper of a Linux sandbox.
+    /// With this program as the helper of a sandbox.
     #[must_use]
     pub fn with_helper(mut self, helper: impl Into<PathBuf>) -> Self {
         self.helper = Some(helper.into());

@@ -122,8 +122,16 @@ pub(crate) fn spawn_bare(_order: &Order, _stdio: Stdio) -> Result<Process, Setup
 
 /// What holds for a command without a sandbox: nothing, but that most of its tree is found when it is ended.
 pub(crate) fn bare_enforcement() -> Enforcement {
-    let mechanism = "process group, process session, descent and a mark in the environment";
-    let why = "without a sandbox, a process that sheds all four at once outlives its command";
+    let (mechanism, why) = match cfg!(all(target_os = "macos", not(feature = "seatbelt"))) {
+        false => (
+            "process group, process session, descent and a mark in the environment",
+            "without a sandbox, a process that sheds all four at once outlives its command",
+        ),
+        true => (
+            "process group",
+            "a process that leaves the group outlives its command",
+        ),
+    };
     Enforcement::new()
         .with(
             Guarantee::TreeKill,

@@ -20,6 +20,7 @@ pub(crate) struct Stdio {
 impl Stdio {
     /// The device that swallows everything, three times.
     #[cfg(test)]
+    #[cfg(target_os = "linux")]
     pub(crate) fn null() -> Result<Self, SetupFailure> {
         Ok(Self {
             stdin: null()?,

@@ -76,7 +76,17 @@ mod tests {
         sandbox_exec: SandboxExec,
         accepted: &AcceptedLosses,
     ) -> Result<Vec<OsString>, SandboxTransformError> {
-        let cwd = WorkspaceRoot::new("/srv/app").unwrap();
+        wrap_in("/srv/app", argv, policy, sandbox_exec, accepted)
+    }
+
+    fn wrap_in(
+        cwd: &str,
+        argv: &[&str],
+        policy: &CanonicalSandboxPolicy,
+        sandbox_exec: SandboxExec,
+        accepted: &AcceptedLosses,
+    ) -> Result<Vec<OsString>, SandboxTransformError> {
+        let cwd = WorkspaceRoot::new(cwd).unwrap();
         let home = AbsolutePath::new("/Users/dev").unwrap();
         words(
             argv.iter().map(OsString::from),
@@ -92,19 +102,14 @@ mod tests {
         Guarantee::ALL.into_iter().collect()
     }
 
-    fn writable() -> CanonicalSandboxPolicy {
-        CanonicalSandboxPolicy::workspace_write([WorkspaceRoot::new("/srv/app").unwrap()])
-    }
-
     #[test]
     fn transform_for_macos_wraps_in_the_absolute_sandbox_exec() {
-        let words = wrap(
-            &["/usr/bin/make", "--", "-DROOT=/"],
-            &writable(),
-            SandboxExec::Works,
-            &all(),
-        )
-        .unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let policy = CanonicalSandboxPolicy::workspace_write([WorkspaceRoot::new(&root).unwrap()]);
+        let argv = ["/usr/bin/make", "--", "-DROOT=/"];
+        let root = root.to_str().unwrap();
+        let words = wrap_in(root, &argv, &policy, SandboxExec::Works, &all()).unwrap();
         assert_eq!(words[..2], ["/usr/bin/sandbox-exec", "-p"]);
         let profile = words[2].to_str().unwrap();
         assert!(
@@ -112,7 +117,7 @@ mod tests {
             "{profile}"
         );
         // Paths of the host are beside the text, and before the command.
-        assert!(!profile.contains("/srv/app"));
+        assert!(!profile.contains(root));
         let end = words.len() - 4;
         assert_eq!(
             words[end..],
@@ -127,7 +132,7 @@ mod tests {
         assert!(
             parameters
                 .iter()
-                .any(|word| word.to_str().unwrap().ends_with("=/srv/app"))
+                .any(|word| word.to_str().unwrap().ends_with(&format!("={root}")))
         );
     }
 

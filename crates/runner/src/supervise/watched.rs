@@ -56,7 +56,10 @@ pub(crate) enum How {
     Signal(i32),
     /// Because it was over this limit.
     #[cfg_attr(
-        not(all(target_os = "linux", feature = "linux-landlock")),
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(windows, feature = "windows-token")
+        )),
         expect(dead_code, reason = "only a sandbox has limits")
     )]
     Limit(LimitKind),

@@ -12,6 +12,7 @@ use super::error::ApplyError;
 const TRIES: usize = 16;
 
 /// How deep below it what cannot be removed is looked for.
+#[cfg(unix)]
 const DEPTH: usize = 64;
 
 /// A directory that only its owner enters. It is removed with everything in it when the value is dropped.

@@ -93,6 +93,7 @@ impl Staged {
     }
 
     /// What [`Self::arguments`] wrote; `None` if these are not the words of this helper, or make no sense.
+    #[cfg(unix)]
     fn parse(arguments: &[OsString]) -> Option<Self> {
         let [identity, count, rest @ ..] = arguments else {
             return None;
@@ -214,6 +215,7 @@ pub fn heard(report: &[u8], end: Result<i32, i32>) -> Result<(), ApplyError> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

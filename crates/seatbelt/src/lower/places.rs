@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use palisade_policy::{
-    AbsolutePath, Access, CanonicalSandboxPolicy, GuardOrigin, LoweringProblem, PathCase, Peer,
-    PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
+    AbsolutePath, Access, CanonicalSandboxPolicy, Clause, GuardOrigin, LoweringProblem, PathCase,
+    Peer, PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
 };
 
 use super::globs::Glob;
@@ -178,6 +178,7 @@ impl<'a> Places<'a> {
         }
         for path in rules.iter().flat_map(|(_, local)| &local.unix_paths) {
             let located = look_up(policy, host, path)?;
+            refuse_links(policy, path, &Spot::of(policy, path, located)?.path)?;
             places.add(&mut found, path, located, Origin::Socket)?;
         }
         if let CanonicalSandboxPolicy::ReadOnly { .. } = policy.canonical() {
@@ -259,8 +260,7 @@ impl<'a> Places<'a> {
         self.policy
     }
 
-    /// Every name that the policy has for a place: its own, and those of links that lead there. The strictest verdict
-    /// holds.
+    /// Every name that the policy has for a place: its own, and those of links that lead there.
     pub(super) fn names(&self, path: &AbsolutePath) -> Vec<AbsolutePath> {
         let case = self.case();
         let mut names = vec![path.clone()];
@@ -281,10 +281,23 @@ impl<'a> Places<'a> {
         names
     }
 
+    /// Whether something may be done at a place. Another name of it counts where a guard names it: that no root holds the
+    /// name says nothing about the place.
     fn permits(&self, path: &AbsolutePath, access: impl Fn(AbsolutePath) -> Access) -> bool {
-        self.names(path)
-            .into_iter()
-            .all(|name| self.policy.place(&access(name)).is_some())
+        self.policy.place(&access(path.clone())).is_some()
+            && self
+                .names(path)
+                .into_iter()
+                .all(|name| !self.guards(&access(name)))
+    }
+
+    /// Whether a guard denies an access.
+    fn guards(&self, access: &Access) -> bool {
+        self.policy.place(access).is_none()
+            && !matches!(
+                self.policy.permits(access).clause,
+                Clause::OutsideRoots | Clause::ReadOnlyMode | Clause::UnlistedSocket
+            )
     }
 
     pub(super) fn may_read(&self, path: &AbsolutePath) -> bool {
@@ -411,6 +424,23 @@ fn usable_root<'h>(
         Some(problem) => Err(PolicyError::at(field_of(policy, path), problem)),
         None => Ok(located),
     }
+}
+
+/// What is opened is called what it is: the oracle is asked about paths without links.
+fn refuse_links(
+    policy: &ResolvedPolicy,
+    path: &AbsolutePath,
+    real: &AbsolutePath,
+) -> Result<(), PolicyError> {
+    let case = policy.context().facts.case;
+    if path.covers(real, case) && real.covers(path, case) {
+        return Ok(());
+    }
+    let (path, real) = (path.clone(), Some(real.clone()));
+    Err(PolicyError::at(
+        field_of(policy, &path),
+        LoweringProblem::LinkedRoot { path, real },
+    ))
 }
 
 /// A refusal of a path that a profile cannot hold.

@@ -10,21 +10,43 @@ use palisade_policy::{GlobPart, GlobToken, PathCase};
 
 use crate::profile::Pattern;
 
-/// What some character beyond ASCII is compared as, in small letters: the full case folding and the canonical
-/// decompositions of Unicode that end in ASCII.
+/// What some character beyond ASCII is compared as where case does not matter, in small letters: the full case folding
+/// and the canonical decompositions of Unicode that end in ASCII.
 const FOLDED_FROM_BEYOND: [&str; 11] = [
     "ffi", "ffl", "ff", "fi", "fl", "ss", "st", "k", "s", ";", "`",
 ];
 
-/// Characters beyond ASCII that are compared as ASCII.
-const FOLDS_TO_ASCII: [char; 14] = [
-    '\u{212a}', '\u{17f}', '\u{df}', '\u{1e9e}', '\u{fb00}', '\u{fb01}', '\u{fb02}', '\u{fb03}',
-    '\u{fb04}', '\u{fb05}', '\u{fb06}', '\u{37e}', '\u{1fef}', '\u{130}',
-];
+/// The same where case matters: only what is decomposed.
+const DECOMPOSED_FROM_BEYOND: [&str; 3] = ["K", ";", "`"];
+
+/// What a character beyond ASCII is compared as, if that is ASCII.
+const fn as_ascii(character: char, case: PathCase) -> Option<&'static str> {
+    match (character, case) {
+        ('\u{212a}', _) => Some("K"),
+        ('\u{37e}', _) => Some(";"),
+        ('\u{1fef}', _) => Some("`"),
+        (_, PathCase::Sensitive) => None,
+        ('\u{17f}', _) => Some("s"),
+        ('\u{df}' | '\u{1e9e}', _) => Some("ss"),
+        ('\u{fb00}', _) => Some("ff"),
+        ('\u{fb01}', _) => Some("fi"),
+        ('\u{fb02}', _) => Some("fl"),
+        ('\u{fb03}', _) => Some("ffi"),
+        ('\u{fb04}', _) => Some("ffl"),
+        ('\u{fb05}' | '\u{fb06}', _) => Some("st"),
+        _ => None,
+    }
+}
 
 /// A pattern for every spelling of a name, and perhaps a few other names.
 pub(super) fn every_spelling(name: &str, case: PathCase) -> Pattern {
-    let characters: Vec<char> = name.chars().collect();
+    let mut characters = Vec::with_capacity(name.len());
+    for character in name.chars() {
+        match as_ascii(character, case) {
+            Some(ascii) => characters.extend(ascii.chars()),
+            None => characters.push(character),
+        }
+    }
     let mut pattern = Pattern::part();
     let mut at = 0;
     while let Some(rest) = characters.get(at..).filter(|rest| !rest.is_empty()) {
@@ -40,16 +62,8 @@ fn next_part(rest: &[char], case: PathCase) -> (Pattern, usize) {
     // An accent may be part of the letter before it, so that letter goes with what is beyond ASCII.
     let plain = rest.iter().take_while(|c| c.is_ascii()).count();
     if plain <= 1 && rest.len() > plain {
-        let beyond = rest
-            .iter()
-            .skip(plain)
-            .take_while(|c| !c.is_ascii())
-            .collect::<Vec<_>>();
-        let part = match beyond.iter().any(|c| FOLDS_TO_ASCII.contains(c)) {
-            true => Pattern::part().any_characters(),
-            false => Pattern::part().beyond_ascii(),
-        };
-        return (part, plain + beyond.len());
+        let beyond = rest.iter().skip(plain).take_while(|c| !c.is_ascii());
+        return (Pattern::part().beyond_ascii(), plain + beyond.count());
     }
     // The last letter before what is beyond ASCII is left to the next part.
     let plain = match rest.len() > plain {
@@ -78,18 +92,22 @@ fn next_part(rest: &[char], case: PathCase) -> (Pattern, usize) {
 /// How many of the next characters could be written with some beyond ASCII in their place: the sequences that begin
 /// here, and those that begin inside them.
 fn folded_length(head: &[char], case: PathCase) -> usize {
+    let sequences: &[&str] = match case {
+        PathCase::Insensitive => &FOLDED_FROM_BEYOND,
+        PathCase::Sensitive => &DECOMPOSED_FROM_BEYOND,
+    };
+    let same = |c: char, folded: char| match case {
+        PathCase::Insensitive => c.to_ascii_lowercase() == folded,
+        PathCase::Sensitive => c == folded,
+    };
     let starts_at = |at: usize| {
-        FOLDED_FROM_BEYOND
+        sequences
             .iter()
             .filter(|sequence| {
-                // Where case counts, only what is the same in every case is compared loosely.
-                case == PathCase::Insensitive || **sequence == ";" || **sequence == "`"
-            })
-            .filter(|sequence| {
-                sequence.chars().enumerate().all(|(i, c)| {
-                    head.get(at + i)
-                        .is_some_and(|h| h.to_ascii_lowercase() == c)
-                })
+                sequence
+                    .chars()
+                    .enumerate()
+                    .all(|(i, folded)| head.get(at + i).is_some_and(|c| same(*c, folded)))
             })
             .map(|sequence| sequence.len())
             .max()
@@ -129,7 +147,7 @@ pub(super) fn certain_spelling(name: &str, case: PathCase) -> Option<Pattern> {
 
 /// Whether a name is compared by its bytes.
 pub(super) fn is_compared_exactly(name: &str, case: PathCase) -> bool {
-    case == PathCase::Sensitive && name.is_ascii() && !name.contains([';', '`'])
+    case == PathCase::Sensitive && name.is_ascii() && !name.contains(['K', ';', '`'])
 }
 
 /// A pattern for the names that the parts of a glob stand for, each with the separator before it. It fits at least one
@@ -220,7 +238,11 @@ mod tests {
     fn accents_take_their_letter_along() {
         assert_eq!(loosely("caf\u{e9}x"), "[cC][aA][^/]*[^ -~][^/]*[xX]");
         assert_eq!(loosely("cafe\u{301}"), "[cC][aA][fF][^/]*[^ -~][^/]*");
-        assert_eq!(loosely("\u{212a}ube"), "[^/]*[uU][bB][eE]");
+        assert_eq!(loosely("\u{212a}ube"), loosely("kube"));
+        assert_eq!(loosely("a\u{df}"), loosely("ass"));
+        let exactly = |name| every_spelling(name, PathCase::Sensitive);
+        assert_eq!(exactly("\u{212a}"), exactly("K"));
+        assert_ne!(exactly("K"), exactly("k"));
     }
 
     #[test]

@@ -17,6 +17,8 @@ enum Step {
 pub(super) struct Automaton {
     steps: Vec<Step>,
     begin: usize,
+    /// Whether a match can only begin where the text begins.
+    anchored: bool,
 }
 
 impl Automaton {
@@ -25,7 +27,12 @@ impl Automaton {
         // Built from the end, so that every step knows what follows it.
         let mut steps = vec![Step::Done];
         let begin = add(&mut steps, &syntax, 0);
-        Ok(Self { steps, begin })
+        let anchored = is_anchored(&syntax);
+        Ok(Self {
+            steps,
+            begin,
+            anchored,
+        })
     }
 
     /// Whether some part of the text matches.
@@ -33,11 +40,12 @@ impl Automaton {
         let mut here = Reached::new(self.steps.len());
         let mut after = Reached::new(self.steps.len());
         for at in 0..=text.len() {
-            // Not anchored: a match may begin at every place.
-            if self.follow(self.begin, at, text.len(), &mut here) {
+            // Without an anchor a match may begin at every place.
+            let begins = at == 0 || !self.anchored;
+            if begins && self.follow(self.begin, at, text.len(), &mut here) {
                 return true;
             }
-            let Some(byte) = text.get(at) else {
+            let Some(byte) = text.get(at).filter(|_| !here.list.is_empty()) else {
                 return false;
             };
             after.clear();
@@ -56,20 +64,34 @@ impl Automaton {
 
     /// Everything that is reached from a step without taking a byte; says whether that is the end of the pattern.
     fn follow(&self, from: usize, at: usize, end: usize, reached: &mut Reached) -> bool {
-        let mut open = vec![from];
+        let mut open = std::mem::take(&mut reached.open);
+        open.clear();
+        open.push(from);
+        let mut done = false;
         while let Some(index) = open.pop() {
             if !reached.insert(index) {
                 continue;
             }
             match self.steps.get(index) {
-                Some(Step::Done) => return true,
+                Some(Step::Done) => done = true,
                 Some(Step::Fork { first, second }) => open.extend([*first, *second]),
                 Some(Step::Start { next }) if at == 0 => open.push(*next),
                 Some(Step::End { next }) if at == end => open.push(*next),
                 _ => {}
             }
         }
-        false
+        reached.open = open;
+        done
+    }
+}
+
+/// Whether a pattern begins with `^`, in each of its alternatives.
+fn is_anchored(syntax: &Syntax) -> bool {
+    match syntax {
+        Syntax::Start => true,
+        Syntax::Sequence(items) => items.first().is_some_and(is_anchored),
+        Syntax::Either(branches) => branches.iter().all(is_anchored),
+        Syntax::One(_) | Syntax::End | Syntax::Repeat { .. } => false,
     }
 }
 
@@ -136,21 +158,27 @@ fn add(steps: &mut Vec<Step>, syntax: &Syntax, next: usize) -> usize {
 /// Steps that are reached, each once.
 struct Reached {
     list: Vec<usize>,
-    seen: Vec<bool>,
+    /// In which round each step was reached last: starting a round forgets all of them at once.
+    seen: Vec<usize>,
+    round: usize,
+    /// Room for steps that are still to be followed.
+    open: Vec<usize>,
 }
 
 impl Reached {
     fn new(count: usize) -> Self {
         Self {
             list: Vec::new(),
-            seen: vec![false; count],
+            seen: vec![0; count],
+            round: 1,
+            open: Vec::new(),
         }
     }
 
     fn insert(&mut self, index: usize) -> bool {
         match self.seen.get_mut(index) {
-            Some(seen) if !*seen => {
-                *seen = true;
+            Some(seen) if *seen != self.round => {
+                *seen = self.round;
                 self.list.push(index);
                 true
             }
@@ -160,7 +188,7 @@ impl Reached {
 
     fn clear(&mut self) {
         self.list.clear();
-        self.seen.fill(false);
+        self.round += 1;
     }
 }
 

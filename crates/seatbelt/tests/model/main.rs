@@ -3,6 +3,13 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
+mod agreement;
+mod disk;
+mod laws;
+mod network;
 mod observations;
+mod policies;
 mod reading;
+mod sequences;
+mod subject;
 mod system_calls;

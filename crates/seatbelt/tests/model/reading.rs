@@ -7,6 +7,8 @@ use palisade_seatbelt::profile::{
 };
 use proptest::prelude::*;
 
+use crate::subject::config;
+
 const SAMPLE: &str = r#"(version 1)
 ; What every run has.
 (deny default)
@@ -298,7 +300,7 @@ fn ask_everything(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(2000))]
 
     #[test]
     fn no_text_makes_the_reader_fall_over(text in any::<String>()) {

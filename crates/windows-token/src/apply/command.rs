@@ -140,6 +140,8 @@ impl Command {
         };
         let is_path = name.components().count() > 1 || name.has_root();
         let directories: Vec<PathBuf> = match is_path {
+            // Joined to the working directory, an absolute path stays what it is.
+            true if name.is_absolute() => vec![name.to_path_buf()],
             true => vec![self.cwd.clone()],
             false => self
                 .variable("PATH")

@@ -109,6 +109,7 @@ impl BareProcess {
 
     /// Its number, which means nobody else while this value lives.
     #[cfg(test)]
+    #[cfg(target_os = "linux")]
     pub(super) fn pid(&self) -> i32 {
         self.leader.child.pid()
     }

@@ -7,7 +7,8 @@ mod linux;
 mod macos;
 #[cfg(not(any(
     all(target_os = "linux", feature = "linux-landlock"),
-    all(target_os = "macos", feature = "seatbelt")
+    all(target_os = "macos", feature = "seatbelt"),
+    all(windows, feature = "windows-token")
 )))]
 mod none;
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
@@ -19,6 +20,8 @@ mod staged;
     all(target_os = "macos", feature = "seatbelt")
 ))]
 mod trusted;
+#[cfg(all(windows, feature = "windows-token"))]
+mod windows;
 
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 pub(crate) use linux::{ConfinedProcess, ConfinedSession};
@@ -26,6 +29,9 @@ pub(crate) use linux::{ConfinedProcess, ConfinedSession};
 pub(crate) use macos::{ConfinedProcess, ConfinedSession};
 #[cfg(not(any(
     all(target_os = "linux", feature = "linux-landlock"),
-    all(target_os = "macos", feature = "seatbelt")
+    all(target_os = "macos", feature = "seatbelt"),
+    all(windows, feature = "windows-token")
 )))]
 pub(crate) use none::ConfinedSession;
+#[cfg(all(windows, feature = "windows-token"))]
+pub(crate) use windows::{ConfinedProcess, ConfinedSession};

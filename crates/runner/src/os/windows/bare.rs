@@ -2,17 +2,17 @@
 
 use std::io;
 use std::os::windows::io::{AsHandle as _, OwnedHandle};
-use std::path::Path;
 
-use super::command_line::{is_batch, join};
-use super::environment::block;
+use palisade_windows_token::command_line::{CommandLineError, environment_block, join, wide};
+
+use super::hold::{failure, held_directory, held_program};
+use super::signals::{ENDING, KILL};
 use super::sys::job::Job;
 use super::sys::spawn::{Failed, Launch, exit_code};
 use crate::launch::BorrowedDescriptor;
 use crate::os::order::Order;
 use crate::os::stdio::Stdio;
 use crate::outcome::SetupFailure;
-use crate::program::{HeldDirectory, HeldProgram, resolve_for};
 use crate::supervise::{Ended, How, NoEnd};
 
 /// A command without a sandbox.
@@ -25,27 +25,19 @@ pub(crate) struct BareProcess {
     killed_by: Option<i32>,
 }
 
-/// The signals that end a command; Windows knows none of them, and others mean nothing here.
-const ENDING: [i32; 6] = [1, 2, 3, 6, KILL, 15];
-const KILL: i32 = 9;
-
-/// Errors of Windows that have a remedy.
-const SHARING_VIOLATION: i32 = 32;
-const BAD_FORMAT: i32 = 193;
-const NAME_TOO_LONG: i32 = 206;
-const NEEDS_ELEVATION: i32 = 740;
-
 impl BareProcess {
     pub(in crate::os) fn spawn(order: &Order, stdio: &Stdio) -> Result<Self, SetupFailure> {
-        let nonsense = |why: &str| {
-            let message = format!("the command cannot be started: {why}");
-            SetupFailure::new("reading a request", None, message)
-        };
-        let command_line = join(&order.argv).map_err(nonsense)?;
-        let environment = block(&order.env).map_err(nonsense)?;
         // Neither can be replaced until it is let go, after the start.
-        let program = program(order)?;
-        let directory = directory(order)?;
+        let program = held_program(order)?;
+        let directory = held_directory(order)?;
+        let command_line = join(&order.argv).map_err(|error| nonsense(&error))?;
+        let variables: Result<Vec<_>, _> = order
+            .env
+            .iter()
+            .map(|(name, value)| Ok((wide(name)?, wide(value)?)))
+            .collect();
+        let variables = variables.map_err(|error: CommandLineError| nonsense(&error))?;
+        let environment = environment_block(variables).map_err(|error| nonsense(&error))?;
         let making = |error: &io::Error| failure("making a process", "", error);
         let job = Job::new().map_err(|error| making(&error))?;
         let launch = Launch {
@@ -129,78 +121,7 @@ fn exit_code_of(signal: i32) -> u32 {
     signal.unsigned_abs().saturating_add(128)
 }
 
-/// Opens the program so that nobody can change it or put another in its place, and makes sure that it is the judged one.
-fn program(order: &Order) -> Result<HeldProgram, SetupFailure> {
-    let path = match &order.program {
-        Some(judged) => judged.path.clone(),
-        None => {
-            resolve_for(&order.argv, &order.env, &order.cwd)
-                .map_err(|error| {
-                    let step = "starting the program";
-                    SetupFailure::new(step, error.errno(), format!("{step} failed: {error}"))
-                })?
-                .path
-        }
-    };
-    let step = "checking that the program is the judged one";
-    let held = HeldProgram::open(&path)
-        .map_err(|error| failure(step, &path.display().to_string(), &error))?;
-    if let Some(judged) = &order.program
-        && held.identity() != (judged.device, judged.inode)
-    {
-        let message = format!(
-            "{step} {} failed: another file is at its path than when the command was judged; judge it again",
-            path.display()
-        );
-        return Err(SetupFailure::new(step, None, message));
-    }
-    for name in [path.as_path(), held.real()] {
-        if is_batch(name.as_os_str()) {
-            return Err(batch(name));
-        }
-    }
-    Ok(held)
-}
-
-/// Opens the directory so that nobody can move it away, and makes sure that it is the judged one.
-fn directory(order: &Order) -> Result<HeldDirectory, SetupFailure> {
-    let step = "entering the working directory";
-    let about = order.cwd.display().to_string();
-    let held = HeldDirectory::open(&order.cwd).map_err(|error| failure(step, &about, &error))?;
-    match order.directory {
-        Some(judged) if judged != held.identity() => {
-            let message = format!(
-                "{step} {about} failed: another directory is at its path than when the command was judged; judge it again"
-            );
-            Err(SetupFailure::new(step, None, message))
-        }
-        _ => Ok(held),
-    }
-}
-
-fn batch(path: &Path) -> SetupFailure {
-    let message = format!(
-        "starting the program {} failed: it is a batch file, and cmd.exe would read its arguments as commands; run cmd.exe \
-         with a line that you wrote for it, or the program that the batch file starts",
-        path.display()
-    );
-    SetupFailure::new("starting the program", None, message)
-}
-
-fn failure(step: &str, about: &str, error: &io::Error) -> SetupFailure {
-    let hint = match error.raw_os_error() {
-        Some(SHARING_VIOLATION) => ": somebody has it open for writing; wait until they are done",
-        Some(BAD_FORMAT) => ": it is no program of this system; a script needs its interpreter",
-        Some(NAME_TOO_LONG) => ": the arguments or a path are too long",
-        Some(NEEDS_ELEVATION) => {
-            ": it wants to be started as an administrator, which nothing here does"
-        }
-        _ => "",
-    };
-    let about = match about {
-        "" => String::new(),
-        about => format!(" {about}"),
-    };
-    let message = format!("{step}{about} failed: {error}{hint}");
-    SetupFailure::new(step, error.raw_os_error(), message)
+fn nonsense(why: &dyn std::fmt::Display) -> SetupFailure {
+    let message = format!("the command cannot be started: {why}");
+    SetupFailure::new("reading a request", None, message)
 }

@@ -1,6 +1,8 @@
-//! Windows: a command without a sandbox, in a job.
+//! Windows: a command without a sandbox, in a job; and what every command there has in common.
 
 pub(in crate::os) mod bare;
-mod command_line;
-mod environment;
+pub(in crate::os) mod hold;
+pub(in crate::os) mod signals;
 mod sys;
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 
 use palisade_policy::{Enforcement, Guarantee, Measure};
 
+#[cfg(feature = "windows-token")]
+use super::confined::ConfinedProcess;
 use super::order::Order;
 use super::stdio::Stdio;
 use super::windows::bare::BareProcess;
@@ -19,6 +21,9 @@ pub(crate) const CONTINUE: i32 = 18;
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]
 pub(crate) enum Process {
+    /// In a session of the sandbox.
+    #[cfg(feature = "windows-token")]
+    Confined(ConfinedProcess),
     /// Without a sandbox.
     Bare(BareProcess),
 }
@@ -27,6 +32,8 @@ impl Process {
     /// A handle that is signalled when it has ended.
     pub(crate) fn status(&self) -> BorrowedDescriptor<'_> {
         match self {
+            #[cfg(feature = "windows-token")]
+            Self::Confined(process) => process.status(),
             Self::Bare(process) => process.status(),
         }
     }
@@ -37,6 +44,8 @@ impl Process {
     /// How it ended cannot be known.
     pub(crate) fn try_end(&mut self) -> Result<Option<Ended>, NoEnd> {
         match self {
+            #[cfg(feature = "windows-token")]
+            Self::Confined(process) => process.try_end(),
             Self::Bare(process) => process.try_end(),
         }
     }
@@ -44,6 +53,8 @@ impl Process {
     /// Ends it with all that it started, if the signal is one that ends; others mean nothing here.
     pub(crate) fn signal(&mut self, signal: i32) {
         match self {
+            #[cfg(feature = "windows-token")]
+            Self::Confined(process) => process.signal(signal),
             Self::Bare(process) => process.signal(signal),
         }
     }
@@ -51,6 +62,8 @@ impl Process {
     /// Ends it with all that it started. It may have ended.
     pub(crate) fn kill_tree(&mut self) {
         match self {
+            #[cfg(feature = "windows-token")]
+            Self::Confined(process) => process.kill_tree(),
             Self::Bare(process) => process.kill_tree(),
         }
     }

@@ -12,7 +12,20 @@ use crate::profile::{
 /// Text of any kind, and often such as could end a string early.
 fn any_text() -> impl Strategy<Value = String> {
     let scrap = prop::sample::select(vec![
-        "\"", "\\", "(", ")", ";", "\n", "\t", "#\"", "a", "é", "/", " ", "\0", "(allow default)",
+        "\"",
+        "\\",
+        "(",
+        ")",
+        ";",
+        "\n",
+        "\t",
+        "#\"",
+        "a",
+        "é",
+        "/",
+        " ",
+        "\0",
+        "(allow default)",
     ]);
     prop_oneof![
         any::<String>(),
@@ -63,7 +76,9 @@ fn nested(leaf: impl Strategy<Value = Filter> + 'static) -> impl Strategy<Value 
         prop_oneof![
             some().prop_map(Filter::All),
             some().prop_map(Filter::Any),
-            inner.clone().prop_map(|filter| Filter::Not(Box::new(filter))),
+            inner
+                .clone()
+                .prop_map(|filter| Filter::Not(Box::new(filter))),
         ]
     })
 }

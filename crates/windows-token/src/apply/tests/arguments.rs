@@ -93,8 +93,15 @@ fn nasty_arguments_arrive() {
     ]
     .map(OsString::from);
     assert_arrive(&session, &nasty);
-    for one in nasty {
-        assert_arrive(&session, &[one.clone(), "between".into(), one]);
+    // First, last, next to itself, and next to every other one.
+    for (at, one) in nasty.iter().enumerate().step_by(8) {
+        let mut turned = nasty.clone();
+        turned.rotate_left(at);
+        let doubled: Vec<OsString> = turned
+            .into_iter()
+            .flat_map(|other| [one.clone(), other.clone(), other])
+            .collect();
+        assert_arrive(&session, &doubled);
     }
 }
 
@@ -130,8 +137,8 @@ fn random_arguments_arrive() {
         state % below
     };
     let special: Vec<u16> = " \t\n\"\"\\\\\\%^&|<>='a".encode_utf16().collect();
-    for _ in 0..40 {
-        let arguments: Vec<OsString> = (0..=next(12))
+    for _ in 0..12 {
+        let arguments: Vec<OsString> = (0..=next(60))
             .map(|_| {
                 let units: Vec<u16> = (0..next(20))
                     .map(|_| match next(8) {

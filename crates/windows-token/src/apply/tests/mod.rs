@@ -57,7 +57,8 @@ impl World {
 
     pub(super) fn context(&self) -> PolicyContext {
         let cwd = WorkspaceRoot::new(&self.root).unwrap();
-        PolicyContext::new(HostFacts::new(Os::Windows), cwd)
+        let home = AbsolutePath::new(self.root.with_file_name("home")).unwrap();
+        PolicyContext::new(HostFacts::new(Os::Windows).with_home(home), cwd)
     }
 
     pub(super) fn policy(&self) -> CanonicalSandboxPolicy {

@@ -135,7 +135,7 @@ fn problem(world: &World, policy: &CanonicalSandboxPolicy, context: &PolicyConte
 #[test]
 fn a_root_that_is_missing_or_another_is_refused() {
     let world = World::new();
-    let root = |below: &str| WorkspaceRoot::new(world.root.join(below)).unwrap();
+    let root = |name: &str| WorkspaceRoot::new(world.root.with_file_name(name)).unwrap();
     let missing = CanonicalSandboxPolicy::workspace_write([root("missing")]);
     let error = problem(&world, &missing, &world.context());
     let StartError::Policy(policy_error) = &error else {
@@ -145,7 +145,7 @@ fn a_root_that_is_missing_or_another_is_refused() {
         policy_error.problem(),
         PolicyProblem::Lowering(LoweringProblem::MissingRoot { .. })
     ));
-    std::fs::create_dir(world.root.join("Mixed")).unwrap();
+    std::fs::create_dir(world.root.with_file_name("Mixed")).unwrap();
     let other_case = CanonicalSandboxPolicy::workspace_write([root("mIXED")]);
     let error = problem(&world, &other_case, &world.context());
     assert!(error.to_string().contains("Mixed"), "{error}");

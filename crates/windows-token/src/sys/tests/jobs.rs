@@ -13,13 +13,17 @@ fn a_process_is_in_its_jobs_from_the_start() {
     assert!(outer.contains(child.handle()).unwrap());
     assert!(inner.contains(child.handle()).unwrap());
     assert!(!other.contains(child.handle()).unwrap());
-    assert_eq!(outer.process_ids().unwrap(), [child.id()]);
-    assert_eq!(inner.process_ids().unwrap(), [child.id()]);
-    assert_eq!(outer.accounting().unwrap().active, 1);
+    // The console that Windows gives to it may be in them, too.
+    for job in [&outer, &inner] {
+        assert!(job.process_ids().unwrap().contains(&child.id()));
+        assert!(job.accounting().unwrap().active >= 1);
+    }
+    assert_eq!(other.process_ids().unwrap(), [] as [u32; 0]);
     outer.terminate(9).unwrap();
     assert_eq!(child.wait(Some(PATIENCE)).unwrap(), Some(9));
     assert!(outer.wait_until_empty(PATIENCE).unwrap());
-    assert_eq!(outer.accounting().unwrap().total, 1);
+    assert!(outer.accounting().unwrap().total >= 1);
+    assert_eq!(outer.process_ids().unwrap(), [] as [u32; 0]);
 }
 
 #[test]
@@ -31,7 +35,11 @@ fn the_inner_job_ends_without_the_outer_one() {
     one.terminate(7).unwrap();
     assert_eq!(first.wait(Some(PATIENCE)).unwrap(), Some(7));
     assert_eq!(second.wait(Some(std::time::Duration::ZERO)).unwrap(), None);
-    assert_eq!(outer.process_ids().unwrap(), [second.id()]);
+    let ids = outer.process_ids().unwrap();
+    assert!(
+        ids.contains(&second.id()) && !ids.contains(&first.id()),
+        "{ids:?}"
+    );
     outer.terminate(8).unwrap();
     assert_eq!(second.wait(Some(PATIENCE)).unwrap(), Some(8));
 }

@@ -26,8 +26,8 @@ use super::{check, own, size_of_structure};
 pub(crate) struct Launch<'a> {
     /// The file that is run, absolute.
     pub(crate) program: &'a Path,
-    /// Its arguments, as one line.
-    pub(crate) command_line: &'a OsStr,
+    /// Its arguments, as one line without its end.
+    pub(crate) command_line: &'a [u16],
     /// Its environment, as a block that ends with two zeros.
     pub(crate) environment: &'a [u16],
     /// Its working directory.
@@ -65,7 +65,7 @@ impl Launch<'_> {
     fn start_with(&self, copies: &[OwnedHandle; 3]) -> io::Result<OwnedHandle> {
         let program = wide(self.program.as_os_str())?;
         // The call may write into it.
-        let mut command_line = wide(self.command_line)?;
+        let mut command_line = ended(self.command_line.to_vec())?;
         let directory = wide(self.directory.as_os_str())?;
         if !matches!(self.environment, [.., 0, 0]) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -128,7 +128,7 @@ pub(crate) fn exit_code(process: BorrowedHandle<'_>) -> io::Result<Option<u32>> 
 
 /// A copy of a handle that a child can inherit. Only a child whose list names it, or that is started without a list,
 /// does: it is open for as long as one start takes.
-fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
+pub(in crate::os::windows) fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
     let mut copy: HANDLE = ptr::null_mut();
     // SAFETY: this process is asked to copy a handle that is borrowed for the call; the place for the answer is ours.
     check(unsafe {
@@ -149,7 +149,10 @@ fn inheritable(handle: BorrowedHandle<'_>) -> io::Result<OwnedHandle> {
 
 /// A text with a zero at its end.
 fn wide(text: &OsStr) -> io::Result<Vec<u16>> {
-    let mut units: Vec<u16> = text.encode_wide().collect();
+    ended(text.encode_wide().collect())
+}
+
+fn ended(mut units: Vec<u16>) -> io::Result<Vec<u16>> {
     if units.contains(&0) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
