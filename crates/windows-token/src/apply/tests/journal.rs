@@ -72,6 +72,7 @@ fn every_edit_is_announced_before_it_is_made() {
 
 /// Not a test by itself: the process that dies in the middle of a session, as [`crash`] says.
 #[test]
+#[ignore = "plays the process that dies in other tests"]
 fn the_one_who_dies() {
     let Some(told) = std::env::var_os(DIES) else {
         return;
@@ -117,7 +118,7 @@ fn the_one_who_dies() {
 /// Lets another process die in the middle of a session on this world.
 fn crash(world: &World, how: &str) {
     let died = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "apply::tests::journal::the_one_who_dies"])
+        .args(["--ignored", "--exact", "apply::tests::journal::the_one_who_dies"])
         .env(DIES, format!("{how}|{}", world.root.display()))
         .output()
         .unwrap();
