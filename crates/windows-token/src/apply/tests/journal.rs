@@ -118,7 +118,11 @@ fn the_one_who_dies() {
 /// Lets another process die in the middle of a session on this world.
 fn crash(world: &World, how: &str) {
     let died = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "apply::tests::journal::the_one_who_dies"])
+        .args([
+            "--ignored",
+            "--exact",
+            "apply::tests::journal::the_one_who_dies",
+        ])
         .env(DIES, format!("{how}|{}", world.root.display()))
         .output()
         .unwrap();
