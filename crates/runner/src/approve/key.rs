@@ -120,7 +120,8 @@ fn nobody_elses() -> String {
     format!("unwritten:{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-#[cfg(test)]
+// The paths in it are those of Unix.
+#[cfg(all(test, unix))]
 mod tests {
     use palisade_policy::{AbsolutePath, Grant, WorkspaceRoot};
 

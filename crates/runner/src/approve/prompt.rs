@@ -144,6 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn a_prompt_on_a_terminal_shows_everything_and_obeys_nothing() {
         let grant = Grant::Write(palisade_policy::AbsolutePath::new("/srv/cache").unwrap());
         let prompt = Prompt::new("call-1", ["make", "a b"], "/srv/\u{1b}[2Japp")

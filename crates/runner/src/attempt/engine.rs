@@ -390,6 +390,7 @@ fn agreement(kind: RetryKind, answer: ReviewDecision) -> Result<Agreed, Refusal>
     }
 }
 
-#[cfg(test)]
+// The paths in it are those of Unix.
+#[cfg(all(test, unix))]
 #[path = "engine_tests.rs"]
 mod tests;

@@ -81,7 +81,8 @@ pub(super) fn hidden(character: char) -> bool {
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-#[cfg(test)]
+// The paths in it are those of Unix.
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use palisade_policy::{AbsolutePath, NetworkAllowlistEntry};

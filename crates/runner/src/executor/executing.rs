@@ -388,6 +388,7 @@ pub(super) fn now() -> Moment {
     Moment::of_clock(unix_now())
 }
 
-#[cfg(test)]
+// The paths in it are those of Unix.
+#[cfg(all(test, unix))]
 #[path = "executing_tests.rs"]
 mod tests;

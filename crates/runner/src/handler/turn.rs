@@ -152,7 +152,12 @@ mod tests {
 
     #[test]
     fn the_policy_of_a_turn_is_the_mapping_with_its_directory_and_its_choice() {
-        let cwd = WorkspaceRoot::new("/srv/app").unwrap();
+        let cwd = WorkspaceRoot::new(if cfg!(windows) {
+            r"C:\srv\app"
+        } else {
+            "/srv/app"
+        })
+        .unwrap();
         for mode in SandboxMode::ALL {
             for network in [
                 NetworkAccess::Restricted,

@@ -399,6 +399,7 @@ fn offer_of(amendment: &ExecPolicyAmendment, evaluation: &Evaluation<'_>) -> Opt
     }
 }
 
-#[cfg(test)]
+// The paths in it are those of Unix.
+#[cfg(all(test, unix))]
 #[path = "judgement_tests.rs"]
 mod tests;

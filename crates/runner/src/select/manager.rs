@@ -266,7 +266,12 @@ mod tests {
 
     #[test]
     fn select_initial_for_canonical_agrees_with_the_choice_of_a_person() {
-        let cwd = WorkspaceRoot::new("/srv/app").unwrap();
+        let cwd = WorkspaceRoot::new(if cfg!(windows) {
+            r"C:\srv\app"
+        } else {
+            "/srv/app"
+        })
+        .unwrap();
         for works in [true, false] {
             for policy in modes() {
                 for preference in SandboxablePreference::ALL {

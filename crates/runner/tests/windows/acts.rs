@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::os::windows::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};

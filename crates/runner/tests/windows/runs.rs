@@ -2,9 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use palisade_exec_policy::{AskForApproval, ReviewDecision};
-use palisade_policy::{EnforcementLevel, Guarantee, SandboxType};
+use palisade_policy::{Guarantee, Level, SandboxType};
 use palisade_runner::approve::Prompt;
 use palisade_runner::capture::Caps;
 use palisade_runner::host::{Host, HostParts};
@@ -12,6 +13,7 @@ use palisade_runner::judge::RuleBook;
 use palisade_runner::launch::{Driver, Launch, Live, OutputMode, Stdin};
 use palisade_runner::outcome::Outcome;
 use palisade_runner::session::{Policy, Sandbox};
+use palisade_runner::supervise::{Cancellation, Timing};
 
 use super::acts::ACT;
 use super::harness::Test;
@@ -65,7 +67,7 @@ fn output_is_captured_by_stream() {
         assert_eq!(run.output.stdout.text(), "hello");
         assert!(run.output.stderr.is_empty() && run.notes.is_empty());
         let kill = run.enforcement.measure(Guarantee::TreeKill).unwrap();
-        assert_eq!(kill.level, EnforcementLevel::Enforced);
+        assert_eq!(kill.level, Level::Enforced);
         let run = stage.run(Launch::new(stage.act("complain", &["oh"])), driver);
         assert_eq!(run.output.stderr.text(), "oh");
         assert!(run.output.stdout.is_empty());
@@ -268,17 +270,37 @@ fn a_name_is_looked_for_in_the_commands_path() {
     );
 }
 
+/// Some live on while others end: none of them may have got a stream of another.
 fn many_at_once() {
     let stage = Stage::new();
+    let cancel = Cancellation::new();
     std::thread::scope(|scope| {
-        for number in 0..8 {
-            let stage = &stage;
+        let start = |number: usize, act, text: &str| {
+            let (stage, cancel, text) = (&stage, cancel.clone(), text.to_owned());
             scope.spawn(move || {
-                let text = number.to_string();
-                let run = stage.run(Launch::new(stage.act("say", &[&text])), DRIVERS[number % 2]);
-                assert_eq!(run.output.stdout.text(), text, "{run:?}");
-                assert!(run.notes.is_empty(), "{run:?}");
-            });
+                let mut launch = Launch::new(stage.act(act, &[&text]));
+                // The machine may be busy; a stream that somebody else has is open for longer than this.
+                launch.timing = Timing::default().with_drain(Duration::from_secs(20));
+                if act == "sleep" {
+                    launch.cancel = cancel;
+                }
+                stage.run(launch, DRIVERS[number % 2])
+            })
+        };
+        let mut sleep = Vec::new();
+        let mut say = Vec::new();
+        for number in 0..6 {
+            sleep.push(start(number, "sleep", ""));
+            say.push(start(number, "say", &number.to_string()));
+        }
+        for (number, run) in say.into_iter().enumerate() {
+            let run = run.join().unwrap();
+            assert_eq!(run.output.stdout.text(), number.to_string(), "{run:?}");
+            assert!(run.notes.is_empty(), "{run:?}");
+        }
+        cancel.cancel();
+        for run in sleep {
+            assert_eq!(run.join().unwrap().outcome, Outcome::Cancelled);
         }
     });
 }

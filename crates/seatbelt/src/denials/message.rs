@@ -273,7 +273,7 @@ mod tests {
             "",
             "Sandbox: ",
             "Sandbox: something else entirely",
-            "Sandbox: npm(102) allow file-write-data /work/out",
+            "Sandbox: npm(102) allow file-write-data /srv/app/out",
             "Sandbox: deny(1) file-write-data /Users/dev/.npm",
             "Sandbox: cat() deny(1) file-read-data /x",
             "Sandbox: cat(-1) deny(1) file-read-data /x",

@@ -178,6 +178,7 @@ impl<'a> Places<'a> {
         }
         for path in rules.iter().flat_map(|(_, local)| &local.unix_paths) {
             let located = look_up(policy, host, path)?;
+            refuse_links(policy, path, &Spot::of(policy, path, located)?.path)?;
             places.add(&mut found, path, located, Origin::Socket)?;
         }
         if let CanonicalSandboxPolicy::ReadOnly { .. } = policy.canonical() {
@@ -322,17 +323,10 @@ impl<'a> Places<'a> {
         if own {
             return self.may_read(path);
         }
-        let names: Vec<Access> = self
-            .names(path)
-            .into_iter()
-            .map(|name| Access::Unix {
-                address: UnixAddress::Path(name),
-                peer: Peer::Host,
-            })
-            .collect();
-        // A socket is opened under any of its names, as `/var/run/docker.sock` is in `/private`.
-        let named = |access: &Access| self.policy.place(access).is_some();
-        names.iter().any(named) && !names.iter().any(|access| self.guards(access))
+        self.permits(path, |path| Access::Unix {
+            address: UnixAddress::Path(path),
+            peer: Peer::Host,
+        })
     }
 
     /// The places below which something may be done that may not be done around them.
@@ -430,6 +424,23 @@ fn usable_root<'h>(
         Some(problem) => Err(PolicyError::at(field_of(policy, path), problem)),
         None => Ok(located),
     }
+}
+
+/// What is opened is called what it is: the oracle is asked about paths without links.
+fn refuse_links(
+    policy: &ResolvedPolicy,
+    path: &AbsolutePath,
+    real: &AbsolutePath,
+) -> Result<(), PolicyError> {
+    let case = policy.context().facts.case;
+    if path.covers(real, case) && real.covers(path, case) {
+        return Ok(());
+    }
+    let (path, real) = (path.clone(), Some(real.clone()));
+    Err(PolicyError::at(
+        field_of(policy, &path),
+        LoweringProblem::LinkedRoot { path, real },
+    ))
 }
 
 /// A refusal of a path that a profile cannot hold.

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::disk::abs;
 use crate::policies::{
-    SESSION_TMP, any_context, any_entries, any_path, any_policy, has_globs, populated,
+    Flavour, SESSION_TMP, any_context, any_entries, any_path, any_policy, has_globs, populated,
 };
 use crate::subject::{PROXY_PORT, Subject, config};
 
@@ -142,7 +142,7 @@ proptest! {
 
     #[test]
     fn addresses_are_reached_as_the_oracle_says(
-        policy in any_policy(false),
+        policy in any_policy(Flavour::NAMES),
         context in any_context(),
     ) {
         let disk = populated(context.facts.case, &[]);
@@ -160,7 +160,7 @@ proptest! {
 
     #[test]
     fn sockets_are_reached_as_the_oracle_says(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         asked in prop::collection::vec(any_path(), 1..12),

@@ -226,11 +226,16 @@ impl Builder<'_> {
             let without = located.is_some_and(|located| !located.has_acls);
             let below_missing = located.is_none() && !self.holds_something(&path);
             let may = |access| self.policy.place(&access).is_some();
+            // Another name in the same directory asks nothing of the directory: what is open in one that is closed would
+            // become something new there.
+            let in_closed = path
+                .parent()
+                .is_some_and(|parent| !may(Access::Write(parent)));
             if missing
                 || without
                 || below_missing
                 || !may(Access::Write(path.clone()))
-                || (may(Access::Delete(path.clone())) && !self.holds_linked(&path))
+                || (may(Access::Delete(path.clone())) && !in_closed && !self.holds_linked(&path))
             {
                 continue;
             }

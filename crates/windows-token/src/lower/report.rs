@@ -106,7 +106,7 @@ fn writes_outside(host: &WindowsHost, built: &Built) -> Measure {
     if !sees_children {
         return Measure::missing(
             "nothing outside can be written or made, but what lies in a directory that the user controls in full can be \
-             deleted or moved into a writable place: the second check was seen not to ask about that right",
+             deleted, renamed or moved into a writable place: the second check was seen not to ask about that right",
         )
         .cured_by(STRONGER);
     }

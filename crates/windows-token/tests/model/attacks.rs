@@ -42,7 +42,7 @@ impl Step {
     /// The operation on these files. Half of the second paths are there, half are new names in directories.
     pub(crate) fn on(&self, files: &FileSystem, capability: &Sid) -> Operation {
         let all = files.paths();
-        let path = |index: &Index| all[index.index(all.len())].0.clone();
+        let path = |index: &Index| index.get(&all).0.clone();
         let first = self.spelled(path(&self.first));
         let second = match NAMES.get(self.name) {
             Some(name) => below(&path(&self.second), name),

@@ -1,6 +1,6 @@
 //! Whether something that happened should have, by the oracle, and which guarantee is broken if not.
 
-use palisade_policy::{AbsolutePath, Access, Clause, Guarantee, PathMatcher};
+use palisade_policy::{AbsolutePath, Access, Clause, Guarantee, Level, PathMatcher};
 use palisade_windows_token::acl::Rights;
 use palisade_windows_token::model::{FileSystem, Operation, Switches, Token, WriteType, check};
 
@@ -46,12 +46,27 @@ impl World {
         accesses(operation)
             .into_iter()
             .filter(|access| self.policy.place(access).is_none())
-            .filter_map(|access| self.breach(access, before))
+            .map(|access| self.breach(access, before))
             .collect()
     }
 
     /// Which guarantee a denied access breaks.
-    fn breach(&self, access: Access, before: &FileSystem) -> Option<Breach> {
+    fn breach(&self, access: Access, before: &FileSystem) -> Breach {
+        // Why costs more to find out than that: for what is outside it does not matter, nor where nothing is claimed.
+        if !paths_of(&access).iter().all(|path| self.is_inside(path)) {
+            return Breach {
+                why: "it is outside".to_owned(),
+                access,
+                guarantee: Guarantee::WritesOutside,
+            };
+        }
+        if self.report.level(Guarantee::ProtectedPaths) < Level::Enforced {
+            return Breach {
+                why: "nothing is claimed".to_owned(),
+                access,
+                guarantee: Guarantee::ProtectedPaths,
+            };
+        }
         let clause = self.policy.permits(&access).clause;
         let guarantee = match (&access, matcher_of(&clause)) {
             // What is moved although it must not be read is a matter of reading.
@@ -76,16 +91,13 @@ impl World {
                     false => Guarantee::DeniedReads,
                 }
             }
-            _ if paths_of(&access).iter().all(|path| self.is_inside(path)) => {
-                Guarantee::ProtectedPaths
-            }
-            _ => Guarantee::WritesOutside,
+            _ => Guarantee::ProtectedPaths,
         };
-        Some(Breach {
+        Breach {
             why: clause.to_string(),
             access,
             guarantee,
-        })
+        }
     }
 
     fn permits(&self, access: Access) -> bool {

@@ -4,6 +4,7 @@
 mod attacks;
 mod inheritance;
 mod judge;
+mod mutations;
 mod properties;
 mod published;
 mod support;

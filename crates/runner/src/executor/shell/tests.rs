@@ -34,6 +34,7 @@ mod translation {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_profile_that_is_wanted_rewrites_the_command_and_keeps_every_other_parameter() {
         let translated = maybe_translate_shell_command(params(), Some(&bash()), true);
         let command = words(&[
@@ -117,6 +118,7 @@ fn nothing_is_formatted_that_would_not_arrive_as_it_is() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_script_for_the_same_shell_sees_what_the_profile_defines() {
     let formatted = bash().format(&words(&["bash", "-lc", "a; b"]), true);
     assert_eq!(

@@ -36,18 +36,23 @@ pub(super) fn remember(leader: &Leader) {
 /// Nothing but the group.
 #[cfg(not(feature = "seatbelt"))]
 #[derive(Debug)]
-pub(super) struct Ties;
+pub(super) struct Ties {
+    group: i32,
+}
 
 #[cfg(not(feature = "seatbelt"))]
 impl Ties {
-    pub(super) fn new(_: i32, _: Mark) -> Self {
-        Self
+    pub(super) fn new(leader: i32, _: Mark) -> Self {
+        Self { group: leader }
     }
 }
 
-/// The group was told by whoever calls this.
+/// Kills the group, also where the leader has ended and was not reaped. Nobody looks for others.
 #[cfg(not(feature = "seatbelt"))]
-pub(super) fn sweep(_: &Leader, _: Instant) -> bool {
+pub(super) fn sweep(leader: &Leader, _: Instant) -> bool {
+    if leader.is_ours() {
+        crate::os::sys::wait::signal_group(leader.ties.group, libc::SIGKILL);
+    }
     true
 }
 

@@ -39,6 +39,9 @@ pub(crate) struct ConfinedSession {
 }
 
 impl ConfinedSession {
+    /// Whether [`denials`](Self::denials) has anything to say, ever.
+    pub(crate) const TELLS_DENIALS: bool = false;
+
     /// Sets a session up. Waits until that is done.
     ///
     /// # Errors
@@ -134,6 +137,12 @@ impl ConfinedSession {
     /// Brings nothing back.
     #[expect(clippy::unused_self, reason = "elsewhere a session can have a history")]
     pub(crate) const fn import_git(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Nothing: the system does not tell what it denied.
+    #[expect(clippy::unused_self, reason = "other systems tell")]
+    pub(crate) const fn denials(&self, _ran_for: Duration) -> Vec<String> {
         Vec::new()
     }
 

@@ -15,7 +15,7 @@ use crate::supervise::{Ended, How};
 const SOON: Duration = Duration::from_secs(60);
 
 #[test]
-#[ignore = "it is what other tests start"]
+#[ignore = "a part of other tests"]
 fn act_reads_to_the_end() {
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Names and files. Programs are copies of this one, so that they are some.
+//! Names and files. Whether a file is a program is not asked before it is started.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,6 @@ impl Stage {
     /// `one` with a program and batch files, `two` with a program of the same name.
     fn new() -> Self {
         let stage = Self(tempfile::tempdir().unwrap());
-        let own = std::env::current_exe().unwrap();
         for (directory, name) in [
             ("one", "both.exe"),
             ("two", "both.exe"),
@@ -23,9 +22,7 @@ impl Stage {
         ] {
             let at = stage.path().join(directory);
             fs::create_dir_all(&at).unwrap();
-            fs::hard_link(&own, at.join(name))
-                .or_else(|_| fs::copy(&own, at.join(name)).map(drop))
-                .unwrap();
+            fs::write(at.join(name), format!("MZ {directory}")).unwrap();
         }
         for name in ["one/second.cmd", "one/only.BAT"] {
             fs::write(stage.path().join(name), "@echo off\r\n").unwrap();
@@ -152,7 +149,7 @@ fn a_file_that_is_replaced_is_not_the_same() {
 fn while_a_program_is_held_nobody_writes_or_moves_it() {
     let stage = Stage::new();
     let file = stage.path().join("own.exe");
-    fs::copy(std::env::current_exe().unwrap(), &file).unwrap();
+    fs::write(&file, "MZ").unwrap();
     let held = HeldProgram::open(&file).unwrap();
     assert!(fs::OpenOptions::new().write(true).open(&file).is_err());
     assert!(fs::rename(&file, stage.path().join("moved.exe")).is_err());
