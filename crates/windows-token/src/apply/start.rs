@@ -215,6 +215,8 @@ fn plan_and_edit(
     host.capabilities
         .insert(tmp.clone(), state.new_capability()?);
 
+    host.second_check = self_check::second_check(state, session, state.new_capability()?)?;
+
     let (mut plan, mut enforcement) = WindowsToken.lower(&policy, &host)?.admit(accepted)?;
     if is_in_job().map_err(system("the job of the session"))? && !plan.job.ui_limits.is_empty() {
         // Documented: a job with such limits cannot be put into another one.
