@@ -10,6 +10,7 @@ use super::globs::{self, Instance};
 use super::places::{Place, Places, Verdict};
 use super::spell;
 use super::spot::{Filters, Reach, Spot};
+use super::terminals;
 use crate::profile::{Filter, Modifier, Operation, PathValue, Rule, UnspeakablePath};
 
 /// Reading, and executing, which the oracle judges alike.
@@ -142,12 +143,20 @@ pub(super) fn reading(
 ) -> Result<(), UnspeakablePath> {
     let verdict = Verdict::Read;
     let instances = globs::instances(places, verdict);
+    let mut terminals_are_inside = false;
     for place in places.opened(verdict) {
         let carved = carved_out(places, filters, &instances, place, verdict)?;
-        if let Some(inside) = inside(filters, place)? {
-            let region = all([vec![inside], carved].concat());
-            rules.allow(READING, vec![region]);
+        let Some(inside) = inside(filters, place)? else {
+            continue;
+        };
+        let mut region = [vec![inside], carved].concat();
+        if terminals::are_below(&place.spot.path) {
+            terminals_are_inside = true;
+            let known = [region.clone(), vec![terminals::every()]].concat();
+            rules.allow(terminals::LOOKING_AT, vec![all(known)]);
+            region.push(not(terminals::of_others()));
         }
+        rules.allow(READING, vec![all(region)]);
     }
     let passages = passages(places);
     let mut passing = Vec::new();
@@ -156,19 +165,23 @@ pub(super) fn reading(
     }
     rules.allow(PASSING, passing.clone());
 
-    let denied = || READING.into_iter().chain(writing());
     for place in places.closed(verdict) {
         let subtree = filters.subtree(place.origin.parameter(), &place.spot, Reach::AtLeast)?;
         let open: Vec<&Place> = places.exceptions(place, verdict).collect();
-        let region = around(places, filters, subtree, &place.spot.path, &open, &passages)?;
-        rules.deny(denied(), region, place.origin.tag());
+        let at = &place.spot.path;
+        let region = around(places, filters, subtree, at, &open, &passages)?;
+        rules.deny(not_read(at), region, place.origin.tag());
     }
     for instance in &instances {
         let matches = matches(filters, instance)?;
         let anchor = &instance.anchor.path;
         let open = &instance.reopened;
         let region = around(places, filters, matches, anchor, open, &passages)?;
-        rules.deny(denied(), region, instance.tag);
+        rules.deny(not_read(anchor), region, instance.tag);
+    }
+    if terminals_are_inside {
+        let others = vec![terminals::of_others()];
+        rules.deny([Operation::FILE_READ_DATA], others, "palisade:terminal");
     }
     rules.deny(
         LOOKING_IN.into_iter().chain(writing()),
@@ -176,6 +189,12 @@ pub(super) fn reading(
         "palisade:above",
     );
     Ok(())
+}
+
+/// What is not read is denied under each operation that some rule allows there by a name of its own.
+fn not_read(at: &AbsolutePath) -> impl Iterator<Item = Operation> {
+    let known = terminals::may_be_at(at).then_some(Operation::FILE_READ_METADATA);
+    READING.into_iter().chain(known).chain(writing())
 }
 
 /// What must not be read itself, but holds something that may be.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 mod agreement;
+mod attacks;
 mod disk;
 mod laws;
 mod network;
