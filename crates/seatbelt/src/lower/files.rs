@@ -152,8 +152,12 @@ pub(super) fn reading(
         let mut region = [vec![inside], carved].concat();
         if terminals::are_below(&place.spot.path) {
             terminals_are_inside = true;
-            let known = [region.clone(), vec![terminals::every()]].concat();
-            rules.allow(terminals::LOOKING_AT, vec![all(known)]);
+            let at = terminals::may_be_at;
+            let near = carved_where(places, filters, &instances, place, verdict, at)?;
+            rules.allow(
+                terminals::LOOKING_AT,
+                vec![all([vec![terminals::every()], near].concat())],
+            );
             region.push(not(terminals::of_others()));
         }
         rules.allow(READING, vec![all(region)]);
@@ -255,15 +259,29 @@ pub(super) fn carved_out(
     place: &Place,
     verdict: Verdict,
 ) -> Result<Vec<Filter>, UnspeakablePath> {
+    carved_where(places, filters, instances, place, verdict, |_| true)
+}
+
+/// The same, of what begins at such paths.
+fn carved_where(
+    places: &Places<'_>,
+    filters: &mut Filters,
+    instances: &[Instance<'_>],
+    place: &Place,
+    verdict: Verdict,
+    matters: impl Fn(&AbsolutePath) -> bool,
+) -> Result<Vec<Filter>, UnspeakablePath> {
     let mut carved = Vec::new();
-    for closed in places.exceptions(place, verdict) {
+    let closed = places.exceptions(place, verdict);
+    for closed in closed.filter(|closed| matters(&closed.spot.path)) {
         let subtree = filters.subtree(closed.origin.parameter(), &closed.spot, Reach::AtLeast)?;
         carved.extend(subtree.into_iter().map(not));
     }
     let (case, here) = (places.case(), &place.spot.path);
     for instance in instances {
         let there = &instance.anchor.path;
-        if here.covers(there, case) || there.covers(here, case) {
+        let meet = here.covers(there, case) || there.covers(here, case);
+        if meet && matters(there) {
             carved.push(not(denied_by(filters, instance)?));
         }
     }
