@@ -1,5 +1,4 @@
 //! Runs tests one after another, each to its end, and tells what came of them.
-#![expect(clippy::print_stdout, reason = "a test says what it does")]
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

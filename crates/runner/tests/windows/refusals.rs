@@ -1,6 +1,4 @@
 //! What does not run.
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
-#![expect(clippy::print_stdout, reason = "a test says what it cannot try")]
 
 use palisade_exec_policy::{AskForApproval, ReviewDecision};
 use palisade_policy::{CanonicalSandboxPolicy, Guarantee, SandboxType, WorkspaceRoot};

@@ -1,5 +1,4 @@
 //! What goes in and what comes out.
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

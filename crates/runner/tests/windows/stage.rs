@@ -1,5 +1,4 @@
 //! A directory, a host, and commands that are acts of this program.
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;

@@ -1,5 +1,4 @@
 //! Time, cancellation, and everything that a command started.
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Laws that hold for the profile of every policy, tried on random ones.
 
-use palisade_policy::{AbsolutePath, PathRules, PathSpec, SensitivePath};
+use palisade_policy::{AbsolutePath, Access, PathRules, PathSpec, SensitivePath};
 use palisade_seatbelt::Profile;
 use palisade_seatbelt::model::{Model, SystemCall, known_operations, read};
 use palisade_seatbelt::profile::{Filter, Rule};
@@ -65,6 +65,33 @@ fn difference<'a>(
         .find(|call| one.to(call) != other.to(call))
 }
 
+/// What the oracle calls a call.
+fn access(call: &SystemCall) -> Access {
+    match call {
+        SystemCall::OpenForReading(path)
+        | SystemCall::Stat(path)
+        | SystemCall::ReadAttribute(path) => Access::Read(path.clone()),
+        SystemCall::Execute(path) => Access::Execute(path.clone()),
+        SystemCall::Create(path)
+        | SystemCall::MakeDirectory(path)
+        | SystemCall::MakeSymlink(path) => Access::Create(path.clone()),
+        SystemCall::Unlink(path) => Access::Delete(path.clone()),
+        SystemCall::Rename { from, to, .. } => Access::Rename {
+            from: from.clone(),
+            to: to.clone(),
+        },
+        SystemCall::OpenForWriting(path)
+        | SystemCall::Truncate(path)
+        | SystemCall::ChangeMode(path)
+        | SystemCall::ChangeOwner(path)
+        | SystemCall::ChangeFlags(path)
+        | SystemCall::ChangeTimes(path)
+        | SystemCall::WriteAttribute(path)
+        | SystemCall::ChangeAcl(path) => Access::Write(path.clone()),
+        other => panic!("{other:?} is not asked here"),
+    }
+}
+
 fn is_plain(call: &SystemCall) -> bool {
     let requests = call.requests();
     let mut paths = requests.iter().filter_map(|request| request.path.as_ref());
@@ -124,7 +151,7 @@ fn own_rules(profile: &Profile) -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(config(80))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn what_is_printed_is_read_back(
@@ -221,6 +248,15 @@ proptest! {
         let asked = asked.into_iter().chain(paths.iter().map(|(path, _)| (path.clone(), path.clone())));
         let calls: Vec<SystemCall> = asked.flat_map(|(one, other)| calls(&one, &other)).collect();
         let (wide_answers, narrow_answers) = (Answers::new(compile(&wide)), Answers::new(compile(&narrow)));
+        // A denial around a grant makes of a workspace a mere path, in which the policy protects nothing: where the
+        // oracle allows more, so may the profile.
+        let calls: Vec<SystemCall> = calls
+            .into_iter()
+            .filter(|call| {
+                let access = access(call);
+                policy.place(&access).is_some() || stricter.place(&access).is_none()
+            })
+            .collect();
         let call = loosened(&wide_answers, &narrow_answers, &calls);
         prop_assert!(call.is_none(), "{call:?}\n{wide}\n{narrow}");
     }

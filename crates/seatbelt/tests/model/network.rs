@@ -116,7 +116,13 @@ fn compare_socket(subject: &Subject, path: &AbsolutePath) -> Result<(), TestCase
             },
         });
         let connect = subject.allows(&SystemCall::Connect(address.clone()))?;
-        if connect && !verdict.is_allowed() {
+        // A disk can have one entry for two names that the oracle tells apart: what is listed is where the name leads.
+        let (_, local) = subject.policy.canonical().rules().unwrap();
+        let listed = local.unix_paths.iter().any(|listed| {
+            let located = subject.disk.locate(listed);
+            located.missing.is_empty() && located.existing.covers(&path, PathCase::Sensitive)
+        });
+        if connect && !verdict.is_allowed() && !listed {
             return Err(subject.explain(&format!(
                 "connecting to {path} is allowed, the oracle says {verdict}"
             )));

@@ -271,12 +271,12 @@ fn assert_not_empty(tally: &Tally, cases: u32) {
 
 #[test]
 fn no_sequence_of_calls_reaches_what_is_denied() {
-    let tally = run(Flavour::NAMES, 400);
-    assert_not_empty(&tally, 400);
+    let tally = run(Flavour::NAMES, 250);
+    assert_not_empty(&tally, 250);
 }
 
 #[test]
 fn nor_what_globs_deny() {
-    let tally = run(Flavour::ALL, 400);
-    assert_not_empty(&tally, 400);
+    let tally = run(Flavour::ALL, 250);
+    assert_not_empty(&tally, 250);
 }

@@ -90,6 +90,52 @@ pub(super) fn try_token(
     .map_err(SelfCheckFailure::Impersonation)?
 }
 
+/// The rights that a write-restricted token is refused here although the user has them, by trying each on a file and on a
+/// directory; `None` if tokens do not restrict here. Which rights count as writing is documented nowhere.
+///
+/// # Errors
+/// The trial itself failed, so that nothing is known.
+pub(super) fn second_check(
+    state: &StateDirectory,
+    session: SessionId,
+    capability: Sid,
+) -> Result<Option<Rights>, SelfCheckFailure> {
+    let plan = TokenPlan {
+        disable_max_privilege: true,
+        lua_token: true,
+        write_restricted: true,
+        restricting: vec![capability],
+        disable: Vec::new(),
+        delete_privileges: Vec::new(),
+        default_dacl: Vec::new(),
+        must_refuse: Rights::CHANGES,
+    };
+    let token = Token::own()
+        .and_then(|own| own.restrict(&plan))
+        .map_err(SelfCheckFailure::Impersonation)?;
+    if !token.is_restricted() {
+        return Ok(None);
+    }
+    let canary = Canary::make(state.path(), session)?;
+    let trials = canary.trials(plan.must_refuse)?;
+    let acting = token
+        .impersonation()
+        .map_err(SelfCheckFailure::Impersonation)?;
+    let seen = acting_as(&acting, || {
+        let is_refused = |right: &Rights| {
+            trials.iter().all(|trial| {
+                let opened = open(&trial.path, *right, LastName::Itself);
+                refused(opened, &trial.path, *right).is_ok()
+            })
+        };
+        single(plan.must_refuse)
+            .into_iter()
+            .filter(is_refused)
+            .fold(Rights::NONE, |all, right| all | right)
+    });
+    seen.map(Some).map_err(SelfCheckFailure::Impersonation)
+}
+
 /// What the token says about itself.
 fn check_words(token: &Token, plan: &TokenPlan) -> Result<(), SelfCheckFailure> {
     if !token.is_restricted() {

@@ -231,6 +231,7 @@ fn plan_and_edit(
     host.capabilities
         .insert(tmp.clone(), state.new_capability()?);
 
+    host.second_check = self_check::second_check(state, session, state.new_capability()?)?;
     host.residue = residue(&policy, &host, &options.survey);
 
     let (mut plan, mut enforcement) = WindowsToken.lower(&policy, &host)?.admit(accepted)?;

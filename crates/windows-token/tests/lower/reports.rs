@@ -2,7 +2,7 @@
 
 use palisade_policy::{
     AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, GitAccess, Guarantee, Level,
-    NetworkAllowlistEntry, PathRules, ResourceLimits, SeccompProfile,
+    NetworkAllowlistEntry, PathRules, Reopened, ResourceLimits, SeccompProfile,
 };
 use palisade_windows_token::WindowsToken;
 use palisade_windows_token::acl::Rights;
@@ -121,6 +121,19 @@ fn a_protected_path_that_is_missing_is_named_with_its_cure() {
     let (_, why, _) = said(&report, Guarantee::ProtectedPaths);
     assert!(why.ends_with("(and 1 more)"), "{why}");
     assert!(report.notes().iter().any(|note| note.contains(".vscode")));
+}
+
+/// A grant is a workspace of its own: what it protects may be missing there.
+#[test]
+fn what_a_grant_protects_is_missed_as_well() {
+    let rules = PathRules::default()
+        .with_protected([])
+        .with_read_only([spec("/srv/app")])
+        .with_reopened([Reopened::write(abs("/srv/app/src"))]);
+    let (_, report) = World::sample().plan(&with_rules(rules));
+    let (level, why, _) = said(&report, Guarantee::ProtectedPaths);
+    assert_eq!(level, Level::NotEnforced);
+    assert!(why.contains(&native("/srv/app/src/.git")), "{why}");
 }
 
 /// What is missing outside the places cannot be made either.

@@ -168,7 +168,14 @@ impl World {
             let access = Access::Write((*path).clone());
             self.policy.place(&access).is_some()
         };
-        roots.chain(self.policy.private()).filter(open).collect()
+        // A grant in a root is part of it, unless a guard closes the root.
+        let (rules, _) = self.policy.canonical().rules().unwrap();
+        let granted = rules.reopened.iter().filter(|grant| grant.write);
+        roots
+            .chain(self.policy.private())
+            .chain(granted.map(|grant| &grant.path))
+            .filter(open)
+            .collect()
     }
 }
 
