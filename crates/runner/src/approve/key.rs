@@ -121,7 +121,8 @@ fn nobody_elses() -> String {
 }
 
 // The paths in it are those of Unix.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use palisade_policy::{AbsolutePath, Grant, WorkspaceRoot};
 

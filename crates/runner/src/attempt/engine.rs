@@ -391,6 +391,7 @@ fn agreement(kind: RetryKind, answer: ReviewDecision) -> Result<Agreed, Refusal>
 }
 
 // The paths in it are those of Unix.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "engine_tests.rs"]
 mod tests;

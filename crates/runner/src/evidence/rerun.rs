@@ -82,7 +82,8 @@ pub(super) fn hidden(character: char) -> bool {
 }
 
 // The paths in it are those of Unix.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use palisade_policy::{AbsolutePath, NetworkAllowlistEntry};

@@ -389,6 +389,7 @@ pub(super) fn now() -> Moment {
 }
 
 // The paths in it are those of Unix.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "executing_tests.rs"]
 mod tests;

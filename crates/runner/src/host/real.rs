@@ -81,7 +81,8 @@ fn is_usual(name: &std::ffi::OsStr) -> bool {
         && !name.contains(['/', ':', '*', '?', '"', '<', '>', '|'])
 }
 
-#[cfg(all(test, windows))]
+#[cfg(test)]
+#[cfg(windows)]
 mod tests {
     use super::*;
 

@@ -400,6 +400,7 @@ fn offer_of(amendment: &ExecPolicyAmendment, evaluation: &Evaluation<'_>) -> Opt
 }
 
 // The paths in it are those of Unix.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "judgement_tests.rs"]
 mod tests;

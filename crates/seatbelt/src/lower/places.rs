@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use palisade_policy::{
     AbsolutePath, Access, CanonicalSandboxPolicy, Clause, GuardOrigin, LoweringProblem, PathCase,
-    Peer, PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
+    PathMatcher, Peer, PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
 };
 
-use super::globs::Glob;
+use super::globs::{self, Glob};
 use super::spot::Spot;
 use crate::host::{Entry, Located, MacHost};
 use crate::profile::UnspeakablePath;
@@ -160,7 +160,10 @@ impl<'a> Places<'a> {
                     let located = look_up(policy, host, path)?;
                     places.add(&mut found, path, located, origin)?;
                 }
-                None => places.globs.extend(Glob::of_guard(policy, host, guard)?),
+                None => {
+                    places.add_way(&mut found, host, &guard.matcher)?;
+                    places.globs.extend(Glob::of_guard(policy, host, guard)?);
+                }
             }
         }
         for matcher in policy.read_only() {
@@ -169,7 +172,10 @@ impl<'a> Places<'a> {
                     let located = look_up(policy, host, path)?;
                     places.add(&mut found, path, located, Origin::ReadOnly)?;
                 }
-                None => places.globs.extend(Glob::read_only(policy, host, matcher)?),
+                None => {
+                    places.add_way(&mut found, host, matcher)?;
+                    places.globs.extend(Glob::read_only(policy, host, matcher)?);
+                }
             }
         }
         for path in policy.private() {
@@ -211,12 +217,7 @@ impl<'a> Places<'a> {
         origin: Origin,
     ) -> Result<(), PolicyError> {
         let spot = Spot::of(self.policy, name, located)?;
-        for link in &located.links {
-            let order = found.len();
-            found
-                .entry(link.clone())
-                .or_insert_with(|| (Spot::existing(link.clone()), Origin::Link, order));
-        }
+        self.add_links(found, located)?;
         if located.entry == Entry::DeadLink {
             self.dead_links.push(spot.path.clone());
         }
@@ -234,6 +235,33 @@ impl<'a> Places<'a> {
             && *other == Origin::Link
         {
             *other = origin;
+        }
+        Ok(())
+    }
+
+    /// The links to where a glob begins: who replaces one has the glob speak about something else.
+    fn add_way(
+        &self,
+        found: &mut Found,
+        host: &MacHost,
+        matcher: &PathMatcher,
+    ) -> Result<(), PolicyError> {
+        match globs::anchor(matcher) {
+            Some((anchor, ..)) => {
+                let located = look_up(self.policy, host, &anchor)?;
+                self.add_links(found, located)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn add_links(&self, found: &mut Found, located: &Located) -> Result<(), PolicyError> {
+        for link in &located.links {
+            let spot = Spot::link(self.policy, link)?;
+            let order = found.len();
+            found
+                .entry(link.clone())
+                .or_insert((spot, Origin::Link, order));
         }
         Ok(())
     }

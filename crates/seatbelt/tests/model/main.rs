@@ -9,6 +9,7 @@
 )]
 
 mod agreement;
+mod attacks;
 mod disk;
 mod laws;
 mod network;

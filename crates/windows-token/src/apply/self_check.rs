@@ -14,6 +14,7 @@ use crate::journal::SessionId;
 use crate::plan::{Plan, Purpose, TokenPlan};
 use crate::sid::Sid;
 use crate::sys::file::{LastName, open};
+use crate::sys::process::{TAKES_OVER, open_own};
 use crate::sys::security::file_dacl;
 use crate::sys::thread::acting_as;
 use crate::sys::token::Token;
@@ -65,7 +66,7 @@ pub(super) fn try_token(
     session: SessionId,
     tmp: &Path,
 ) -> Result<(), SelfCheckFailure> {
-    let canary = Canary::make(state.path(), session)?;
+    let canary = Canary::make(state, session)?;
     let mut trials = canary.trials(plan.token.must_refuse)?;
     for edit in &plan.acl_edits {
         if edit.purpose == Purpose::Protected {
@@ -83,6 +84,7 @@ pub(super) fn try_token(
             trial.run()?;
         }
         canary.make_another()?;
+        refuse_this_process()?;
         write_to(tmp)
     })
     .map_err(SelfCheckFailure::Impersonation)?
@@ -142,7 +144,7 @@ fn check_words(token: &Token, plan: &TokenPlan) -> Result<(), SelfCheckFailure> 
     // The system may add two of its own, which stand for such tokens and for nobody: who names one of them in an access
     // list means them.
     let mut found = token.restricting().unwrap_or_default();
-    found.retain(|sid| *sid != Sid::restricted_code() && Some(sid) != write_restricted().as_ref());
+    found.retain(|sid| *sid != Sid::restricted_code() && *sid != Sid::write_restricted());
     let mut wanted = plan.restricting.clone();
     found.sort();
     found.dedup();
@@ -166,11 +168,6 @@ fn check_words(token: &Token, plan: &TokenPlan) -> Result<(), SelfCheckFailure> 
         }
     }
     Ok(())
-}
-
-/// `S-1-5-33`: every write-restricted token.
-fn write_restricted() -> Option<Sid> {
-    Sid::new(5, [33]).ok()
 }
 
 /// Whether the access lists have what was added to them.
@@ -201,9 +198,11 @@ struct Canary {
 }
 
 impl Canary {
-    fn make(state: &Path, session: SessionId) -> Result<Self, SelfCheckFailure> {
-        let directory = state.join(format!("canary-{session}"));
-        std::fs::create_dir(&directory).map_err(trial_failed(&directory))?;
+    fn make(state: &StateDirectory, session: SessionId) -> Result<Self, SelfCheckFailure> {
+        let directory = state.path().join(format!("canary-{session}"));
+        state
+            .make_canary(&directory)
+            .map_err(trial_failed(&directory))?;
         let canary = Self { directory };
         let file = canary.file();
         std::fs::write(&file, "canary").map_err(trial_failed(&file))?;
@@ -267,6 +266,19 @@ fn refused(outcome: io::Result<File>, path: &Path, rights: Rights) -> Result<(),
             rights,
         }),
     }
+}
+
+/// Whoever may change a process that is not restricted, writes what that one may write. Tried on this process, which is
+/// the user's as all others are, and may do all of it to itself.
+pub(super) fn refuse_this_process() -> Result<(), SelfCheckFailure> {
+    for right in TAKES_OVER {
+        match open_own(right) {
+            Err(error) if error.raw_os_error() == Some(ERROR_ACCESS_DENIED.cast_signed()) => {}
+            Err(source) => return Err(SelfCheckFailure::ProcessUnclear { right, source }),
+            Ok(()) => return Err(SelfCheckFailure::ProcessGranted { right }),
+        }
+    }
+    Ok(())
 }
 
 /// The token must be able to write where its temporary files go, or the edits did not arrive.

@@ -16,6 +16,9 @@ pub struct Plan {
     pub token: TokenPlan,
     /// What is added to access lists of the host while the session lives, in this order, and removed in the other.
     pub acl_edits: Vec<AclEdit>,
+    /// Directories that are kept open, so that nobody removes or moves them or what is above them: an access list cannot say
+    /// that where the user controls the directory above.
+    pub hold: Vec<AbsolutePath>,
     /// What holds the processes together.
     pub job: JobPlan,
     /// What the command inherits. Nothing else of ours reaches it.
