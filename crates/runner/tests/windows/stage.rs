@@ -12,11 +12,15 @@ use palisade_policy::{
 use palisade_runner::host::Host;
 use palisade_runner::launch::{self, Driver, Launch, Placed};
 use palisade_runner::outcome::Finished;
+use palisade_runner::supervise::Timing;
 
 use super::acts::ACT;
 
 /// Longer than anything here takes, on a machine that does much else.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
+
+/// How long the streams of a command that ended are waited for.
+pub(crate) const PATIENT: Duration = Duration::from_secs(20);
 
 /// Both ways of waiting.
 pub(crate) const DRIVERS: [Driver; 2] = [Driver::Blocking, Driver::Tokio];
@@ -73,7 +77,12 @@ impl Stage {
         )
     }
 
-    pub(crate) fn run(&self, launch: Launch, driver: Driver) -> Finished {
+    /// Runs it, and waits for its streams for as long as a busy machine may take, unless the launch says otherwise: a
+    /// stream that somebody else has is open for longer than this.
+    pub(crate) fn run(&self, mut launch: Launch, driver: Driver) -> Finished {
+        if launch.timing == Timing::default() {
+            launch.timing = launch.timing.with_drain(PATIENT);
+        }
         let host = Host::new(HostFacts::new(Os::Windows));
         block_on(launch::run(&host, &self.bare(), launch, driver))
     }
