@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use palisade_policy::{AbsolutePath, Access, Guarantee, Level};
+use palisade_policy::{AbsolutePath, Access, Guarantee, Level, Stance};
 use palisade_windows_token::Sid;
 use palisade_windows_token::acl::{AceKind, Dacl, Rights};
 use palisade_windows_token::model::{
@@ -18,7 +18,7 @@ fn config(cases: u32) -> ProptestConfig {
         cases,
         failure_persistence: None,
         max_global_rejects: 100_000,
-        max_shrink_iters: 100,
+        max_shrink_iters: 400,
         ..ProptestConfig::default()
     }
 }
@@ -121,7 +121,7 @@ fn unchanged(world: &World, start: &FileSystem, end: &FileSystem) -> Result<(), 
 }
 
 proptest! {
-    #![proptest_config(config(96))]
+    #![proptest_config(config(64))]
 
     /// Nothing that the oracle denies can be done at once, if the report says so.
     #[test]
@@ -254,7 +254,18 @@ fn mentions(dacl: &Dacl, sid: &Sid) -> bool {
 /// What the oracle allows and lists should.
 fn useful(world: &World, files: &FileSystem) -> Vec<Operation> {
     let allowed = |access: Access| world.policy.place(&access).is_some();
-    let reached = |path: &AbsolutePath| inherits_up_to_an_opened_place(world, path);
+    // A pattern that opens something again does so for what matched when the session began, not for what is new.
+    let case = world.policy.context().facts.case;
+    let lifted = |path: &AbsolutePath| {
+        world.policy.guards().iter().any(|guard| {
+            guard.write == Some(Stance::Lifts)
+                && guard.matcher.is_glob()
+                && (guard.matcher.specificity(path, case).is_some()
+                    || guard.matcher.may_match_below(path, case))
+        })
+    };
+    let reached =
+        |path: &AbsolutePath| inherits_up_to_an_opened_place(world, path) && !lifted(path);
     let mut useful = Vec::new();
     for (path, _) in files.paths() {
         let object = files.at(&path).unwrap();
