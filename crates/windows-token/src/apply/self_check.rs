@@ -66,7 +66,7 @@ pub(super) fn try_token(
     session: SessionId,
     tmp: &Path,
 ) -> Result<(), SelfCheckFailure> {
-    let canary = Canary::make(state, session)?;
+    let canary = Canary::make(state, session, &plan.token)?;
     let mut trials = canary.trials(plan.token.must_refuse)?;
     for edit in &plan.acl_edits {
         if edit.purpose == Purpose::Protected {
@@ -116,7 +116,7 @@ pub(super) fn second_check(
     if !token.is_restricted() {
         return Ok(None);
     }
-    let canary = Canary::make(state.path(), session)?;
+    let canary = Canary::make(state, session, &plan)?;
     let trials = canary.trials(plan.must_refuse)?;
     let acting = token
         .impersonation()
@@ -192,18 +192,28 @@ fn check_entries(plan: &Plan) -> Result<(), SelfCheckFailure> {
     Ok(())
 }
 
-/// A directory and a file in it that the user may change, and the token may not. Both go with it.
+/// A directory and a file in it that the user may change, and the token may not. They are in a directory whose children
+/// nobody removes but for their own sake, wherever the state is. All go with it.
 struct Canary {
+    around: PathBuf,
     directory: PathBuf,
 }
 
 impl Canary {
-    fn make(state: &StateDirectory, session: SessionId) -> Result<Self, SelfCheckFailure> {
-        let directory = state.path().join(format!("canary-{session}"));
-        state
-            .make_canary(&directory)
-            .map_err(trial_failed(&directory))?;
-        let canary = Self { directory };
+    fn make(
+        state: &StateDirectory,
+        session: SessionId,
+        plan: &TokenPlan,
+    ) -> Result<Self, SelfCheckFailure> {
+        let around = state.path().join(format!("canary-{session}"));
+        let canary = Self {
+            directory: around.join("directory"),
+            around,
+        };
+        let make =
+            |path: &Path, rights| state.make_canary(path, rights).map_err(trial_failed(path));
+        make(&canary.around, Rights::FILE_ALL & !Rights::DELETE_CHILD)?;
+        make(&canary.directory, plan.canary_rights())?;
         let file = canary.file();
         std::fs::write(&file, "canary").map_err(trial_failed(&file))?;
         Ok(canary)
@@ -236,7 +246,7 @@ impl Canary {
 impl Drop for Canary {
     fn drop(&mut self) {
         // In the state directory it harms nobody; the name is never used again.
-        let _ = std::fs::remove_dir_all(&self.directory);
+        let _ = std::fs::remove_dir_all(&self.around);
     }
 }
 

@@ -183,9 +183,9 @@ impl StateDirectory {
         Ok([held(self.path.as_path())?, held(&self.journal_path())?])
     }
 
-    /// Makes a directory for the trials of a token: the user may do everything there, or a refusal would show nothing.
-    pub(super) fn make_canary(&self, path: &Path) -> io::Result<()> {
-        make_directory(path, &self.private_list(Rights::FILE_ALL)?)
+    /// Makes a directory for the trials of a token, in which the user has these rights.
+    pub(super) fn make_canary(&self, path: &Path, rights: Rights) -> io::Result<()> {
+        make_directory(path, &self.private_list(rights)?)
     }
 
     /// Removes the temporary files of every session that is not open, as far as the system lets us.

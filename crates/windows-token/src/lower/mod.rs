@@ -7,10 +7,11 @@ mod report;
 mod token;
 
 use palisade_policy::{
-    Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces, ResolvedPolicy,
-    SandboxType,
+    AbsolutePath, Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces,
+    ResolvedPolicy, SandboxType,
 };
 
+use crate::acl::{Ace, AceKind, Rights};
 use crate::host::{Entry, WindowsHost};
 use crate::plan::{DesktopPlan, HandlePlan, Plan, Purpose};
 
@@ -70,10 +71,17 @@ impl Backend for WindowsToken {
         let environment = host.session_tmp.iter().flat_map(|directory| {
             TEMP_VARIABLES.map(|variable| (variable.to_owned(), directory.clone()))
         });
+        // Only what must stay: a grant inside a root may be removed like the rest of it.
+        let stays = |path: &AbsolutePath| {
+            let denies = |ace: &Ace| ace.kind == AceKind::Deny && ace.rights == Rights::DELETE;
+            let mut edits = built.edits.iter().filter(|edit| edit.path == *path);
+            edits.any(|edit| edit.add.iter().any(denies))
+        };
         let hold = built.edits.iter().filter(|edit| {
             let located = areas.places.get(&edit.path).map(|area| &area.located);
             matches!(edit.purpose, Purpose::WritableRoot | Purpose::Private)
                 && located.is_some_and(|located| located.entry == Entry::Directory)
+                && stays(&edit.path)
         });
         let plan = Plan {
             token,

@@ -56,6 +56,16 @@ pub struct TokenPlan {
     pub must_refuse: Rights,
 }
 
+impl TokenPlan {
+    /// What the user may do to the directory in which a token is tried: everything, but remove what it holds only if that
+    /// must be refused. Where the second check does not ask about that right, whoever has it opens the file for removal,
+    /// and the trial would find a token that does not restrict wherever it does.
+    #[must_use]
+    pub fn canary_rights(&self) -> Rights {
+        Rights::FILE_ALL & !Rights::DELETE_CHILD | self.must_refuse & Rights::DELETE_CHILD
+    }
+}
+
 /// Entries for the access list of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

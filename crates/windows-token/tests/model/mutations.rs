@@ -154,6 +154,24 @@ fn every_denial_is_needed() {
     }
 }
 
+/// A check that no Windows passes keeps everything out, the command included: as published, the removal of children is not
+/// asked about, so the user must not have it where the token is tried, unless that is what is tried.
+#[test]
+fn the_self_check_passes_where_windows_is_as_published() {
+    use palisade_windows_token::model::{Switches, WriteType};
+    let passes = |world: &World, write_type| {
+        let switches = Switches::PUBLISHED.with_write_type(write_type);
+        world.switches(&world.plan).contains(&switches)
+    };
+    let [usual, seen] = both();
+    assert!(passes(&usual, WriteType::Wide) && passes(&usual, WriteType::Widest));
+    assert!(!passes(&seen, WriteType::Wide) && passes(&seen, WriteType::Widest));
+    assert!(
+        !passes(&usual, WriteType::Narrow),
+        "then lists can be changed"
+    );
+}
+
 /// A root denies its own removal, but the directory above it is the user's: with the root everything protected in it would
 /// be gone from its path, and a name outside could be written.
 #[test]
