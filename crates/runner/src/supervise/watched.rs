@@ -38,7 +38,7 @@ pub(crate) enum NoEnd {
     #[cfg_attr(
         not(any(
             all(target_os = "linux", feature = "linux-landlock"),
-            all(target_os = "macos", feature = "seatbelt")
+            all(any(target_os = "macos", test), unix, feature = "seatbelt")
         )),
         expect(dead_code, reason = "a bare command is started before it is watched")
     )]
