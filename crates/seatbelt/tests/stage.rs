@@ -38,7 +38,7 @@ mod trials {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Output, Stdio};
 
-    use palisade_seatbelt::apply::stage::{Staged, Step, heard};
+    use palisade_seatbelt::apply::stage::{Staged, Step, heard, hidden_variable};
     use palisade_seatbelt::apply::{ApplyError, Launch};
     use palisade_seatbelt::profile::Parameters;
 
@@ -100,11 +100,15 @@ esac
     }
 
     pub(crate) fn all() {
-        let trials: [(&str, Trial); 5] = [
+        let trials: [(&str, Trial); 6] = [
             ("a_command_that_ends_as_sandbox_exec_would_has_run", ran),
             ("one_that_never_entered_is_told_by_its_reason", refused),
             ("the_command_has_no_way_to_speak_for_the_helper", silent),
             ("only_the_judged_file_is_started", judged),
+            (
+                "a_command_has_its_variables_and_nobody_before_it",
+                variables,
+            ),
             ("who_is_not_listened_to_starts_nothing", unheard),
         ];
         for (name, trial) in trials {
@@ -177,6 +181,28 @@ esac
         let (output, heard) = stage.run(&second, "");
         assert!(heard.is_ok());
         assert_eq!(output.stdout, b"other\n");
+    }
+
+    fn variables(stage: &Stage) {
+        let name = hidden_variable("GREETING".as_ref());
+        let mut hidden = name.clone();
+        hidden.push("=hello");
+        // `env` comes last: shells pass on no such names.
+        let report = stage.directory.path().join("report");
+        let output = Command::new("/bin/sh")
+            .args(["-c", "report=$1; shift; exec \"$@\" 3>\"$report\"", "sh"])
+            .arg(&report)
+            .args(["env", "-i", "PALISADE_RUN=1"])
+            .arg(&hidden)
+            .arg(std::env::current_exe().unwrap())
+            .args(Staged::new(["/usr/bin/env"], ["env"]).arguments())
+            .output()
+            .unwrap();
+        assert_eq!(fs::read(&report).unwrap(), b"S");
+        let mut told: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
+        told.retain(|line| !line.is_empty());
+        told.sort_unstable();
+        assert_eq!(told, [&b"GREETING=hello"[..], b"PALISADE_RUN=1"]);
     }
 
     fn unheard(stage: &Stage) {

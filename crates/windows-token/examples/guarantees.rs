@@ -11,12 +11,13 @@ use palisade_policy::{
     AbsolutePath, Backend as _, Guarantee, HostFacts, Level, Measure, NetworkAccess, Os,
     PolicyContext, SandboxMode, SandboxPolicy, WorkspaceRoot,
 };
-use palisade_windows_token::host::{Entry, Located, SecondNames};
+use palisade_windows_token::host::{Entry, Located, Residue, SecondNames};
 use palisade_windows_token::{Sid, WindowsHost, WindowsToken, private_places};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut host = WindowsHost::new("S-1-5-21-1-2-3-1001".parse()?, "S-1-5-5-0-4242".parse()?);
     host.second_names = SecondNames::None;
+    host.residue = Residue::None;
     let cwd = WorkspaceRoot::new("/srv/app")?;
     let facts = HostFacts::new(Os::Windows).with_home(AbsolutePath::new("/home/dev")?);
     let policy = SandboxPolicy::new(SandboxMode::WorkspaceWrite, NetworkAccess::Restricted)

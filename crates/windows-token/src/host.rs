@@ -36,6 +36,8 @@ pub struct WindowsHost {
     pub null_dacls: Vec<AbsolutePath>,
     /// Files in writable places that have a second name.
     pub second_names: SecondNames,
+    /// What earlier commands left in what the policy closes.
+    pub residue: Residue,
     /// The directory that the session has for temporary files, and nobody else. It exists.
     pub session_tmp: Option<AbsolutePath>,
 }
@@ -56,6 +58,7 @@ impl WindowsHost {
             volumes_without_acls: Vec::new(),
             null_dacls: Vec::new(),
             second_names: SecondNames::Unknown,
+            residue: Residue::Unknown,
             session_tmp: None,
         }
     }
@@ -145,6 +148,26 @@ impl Matches {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it was looked for or it was not")]
 pub enum SecondNames {
+    /// Somebody looked everywhere, and found none.
+    None,
+    /// Some were found.
+    Found {
+        /// How many.
+        count: u64,
+        /// One of them.
+        example: AbsolutePath,
+    },
+    /// Nobody looked, or not everywhere.
+    #[default]
+    Unknown,
+}
+
+/// Objects below something closed whose own access list opens them to the command: whoever makes an object gives it the
+/// list that he likes, and an object's own entries are read before what it inherits. So what a command made at a time when
+/// the path was open stays open, whatever is denied above it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it was looked for or it was not")]
+pub enum Residue {
     /// Somebody looked everywhere, and found none.
     None,
     /// Some were found.

@@ -93,6 +93,15 @@ impl Sid {
         }
     }
 
+    /// `S-1-5-33`: every write-restricted token, as above.
+    #[must_use]
+    pub fn write_restricted() -> Self {
+        Self {
+            authority: 5,
+            sub_authorities: vec![33],
+        }
+    }
+
     /// Whether it has the form of a capability. Accounts have it too: what says that it is one is the file that keeps
     /// them.
     #[must_use]

@@ -369,3 +369,26 @@ fn marks(before: &Acl, after: &Acl) -> Vec<bool> {
         })
         .collect()
 }
+
+#[test]
+fn an_object_that_opens_itself_is_noticed() {
+    let to = [capability(1), capability(2)];
+    let opens = |aces: &[Ace], protected| list(aces.to_vec()).opens_by_itself(protected, &to);
+    assert!(opens(&[deny(1), allow(2)], false));
+    assert!(!opens(&[deny(1), deny(2)], false));
+    assert!(!opens(&[allow(3)], false), "nobody here has it");
+    // What comes from above is taken back from above, unless nothing comes from there.
+    assert!(!opens(&[inherited(allow(1))], false));
+    assert!(opens(&[inherited(allow(1))], true));
+    let reading = Ace::new(AceKind::Allow, Rights::FILE_READ, capability(1));
+    assert!(!opens(&[reading], true));
+    for rights in [
+        Rights::GENERIC_ALL,
+        Rights::GENERIC_WRITE,
+        Rights::WRITE_DAC,
+        Rights::DELETE_CHILD,
+    ] {
+        let ace = Ace::new(AceKind::Allow, rights, capability(2));
+        assert!(opens(&[ace], false), "{rights}");
+    }
+}

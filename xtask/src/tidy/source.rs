@@ -31,7 +31,7 @@ impl<'a> Source<'a> {
         let inside = inside.strip_prefix("src/")?;
         let is_test = inside
             .split('/')
-            .any(|part| part == "tests" || part == "tests.rs");
+            .any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"));
         (!is_test).then_some(name)
     }
 
@@ -173,6 +173,8 @@ mod tests {
         assert_eq!(owner("crates/policy/src/model.rs"), Some("policy"));
         assert_eq!(owner("crates/policy/src/oracle/paths.rs"), Some("policy"));
         assert_eq!(owner("crates/policy/src/oracle/tests.rs"), None);
+        assert_eq!(owner("crates/runner/src/executor/executing_tests.rs"), None);
+        assert_eq!(owner("crates/policy/src/latests.rs"), Some("policy"));
         assert_eq!(owner("crates/policy/tests/it/main.rs"), None);
         assert_eq!(owner("crates/policy/benches/map.rs"), None);
         assert_eq!(owner("xtask/src/main.rs"), None);

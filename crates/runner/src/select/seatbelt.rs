@@ -16,7 +16,10 @@ const ENV: &str = "/usr/bin/env";
 /// The words that run these on a Mac under a policy. Pure but for a look at the paths that the policy names.
 ///
 /// Whoever spawns them has no session: temporary files go where the policy lets them, and an exit code of 71 or 65 may be
-/// that of `sandbox-exec` itself, which then ran nothing.
+/// that of `sandbox-exec` itself, which then ran nothing. Two things are theirs to see to: that the words are started in a
+/// session of their own (`setsid`), or the command can type into the terminal that it is started from, for whoever reads
+/// there next, which no rule about devices tells from asking how wide it is; and that no variable is passed that the
+/// system's libraries do something for, because `sandbox-exec` itself runs before there is a sandbox.
 pub(super) fn words(
     argv: impl IntoIterator<Item = OsString>,
     policy: &CanonicalSandboxPolicy,

@@ -4,7 +4,9 @@
 //! It talks over descriptor [`DESCRIPTOR`], which whoever starts `sandbox-exec` leaves open: one byte when it runs, and a
 //! record of eight if it cannot become the command. The descriptor is closed by the exec that starts the command.
 
-use std::ffi::OsString;
+#[cfg(unix)]
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -23,6 +25,40 @@ const ENTERED: u8 = b'S';
 /// The most that it says.
 pub const REPORT_MAX: usize = 1 + RECORD;
 const RECORD: usize = 8;
+
+/// What the names of the command's variables begin with on their way to the helper.
+///
+/// `sandbox-exec` runs before there is a sandbox, and the libraries of the system do as variables say: they load a library,
+/// or write a log where they are told to. So none of the command's has a name that anybody knows before the helper, in the
+/// sandbox, gives it back.
+const VARIABLE: &str = "palisade+";
+
+/// The name of a variable of the command on its way to the helper.
+#[must_use]
+pub fn hidden_variable(name: &OsStr) -> OsString {
+    let mut hidden = OsString::from(VARIABLE);
+    hidden.push(name);
+    hidden
+}
+
+/// The environment of the command: the variables that were hidden, under their own names, and those that were not, which
+/// whoever started `sandbox-exec` has set for both and no command can set.
+#[cfg(unix)]
+fn revealed(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut plain = BTreeMap::new();
+    let mut environment = BTreeMap::new();
+    for (name, value) in variables {
+        match name.as_bytes().strip_prefix(VARIABLE.as_bytes()) {
+            Some(own) => environment.insert(OsStr::from_bytes(own).to_owned(), value),
+            None => plain.insert(name, value),
+        };
+    }
+    environment.extend(plain);
+    environment
+}
 
 /// A command for the helper to become.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +191,7 @@ const NOBODY_LISTENS: u8 = 126;
 #[cfg(unix)]
 fn become_command(staged: &Staged) -> (Step, rustix::io::Errno) {
     use rustix::io::Errno;
+    let environment = revealed(std::env::vars_os());
     let mut last = Errno::NOENT;
     for candidate in &staged.candidates {
         if let Some(judged) = staged.identity {
@@ -166,7 +203,7 @@ fn become_command(staged: &Staged) -> (Step, rustix::io::Errno) {
                 Ok(_) => {}
             }
         }
-        match crate::sys::stage::exec(candidate, &staged.argv) {
+        match crate::sys::stage::exec(candidate, &staged.argv, &environment) {
             Errno::NOENT | Errno::NOTDIR => {}
             // Another directory may have one that can be run; if none has, this is the better answer.
             errno @ (Errno::ACCESS | Errno::PERM) => last = errno,
@@ -233,6 +270,32 @@ mod tests {
             assert_eq!(arguments[0], WORD);
             assert_eq!(Staged::parse(&arguments[1..]), Some(staged));
         }
+    }
+
+    #[test]
+    fn a_command_gets_its_own_variables_and_cannot_take_the_place_of_others() {
+        let variable = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
+        let hidden = |name: &str| hidden_variable(OsStr::new(name)).into_string().unwrap();
+        let (lib, run) = (hidden("DYLD_INSERT_LIBRARIES"), hidden("PALISADE_RUN"));
+        let passed = [
+            (lib.as_str(), "/srv/app/x.dylib"),
+            (&run, "forged"),
+            ("PALISADE_RUN", "1"),
+        ];
+        for (name, _) in &passed[..2] {
+            assert!(!name.starts_with("DYLD_") && !name.starts_with("PALISADE_"));
+        }
+        let expected = [
+            ("DYLD_INSERT_LIBRARIES", "/srv/app/x.dylib"),
+            ("PALISADE_RUN", "1"),
+        ];
+        assert_eq!(
+            revealed(passed.map(variable)),
+            expected.map(variable).into_iter().collect()
+        );
+        let mut reversed = passed.map(variable);
+        reversed.reverse();
+        assert_eq!(revealed(reversed), revealed(passed.map(variable)));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::globs::{self, Instance};
 use super::places::{Place, Places, Verdict};
 use super::spell;
 use super::spot::{Filters, Reach, Spot};
+use super::terminals;
 use crate::profile::{Filter, Modifier, Operation, PathValue, Rule, UnspeakablePath};
 
 /// Reading, and executing, which the oracle judges alike.
@@ -142,12 +143,24 @@ pub(super) fn reading(
 ) -> Result<(), UnspeakablePath> {
     let verdict = Verdict::Read;
     let instances = globs::instances(places, verdict);
+    let mut terminals_are_inside = false;
     for place in places.opened(verdict) {
         let carved = carved_out(places, filters, &instances, place, verdict)?;
-        if let Some(inside) = inside(filters, place)? {
-            let region = all([vec![inside], carved].concat());
-            rules.allow(READING, vec![region]);
+        let Some(inside) = inside(filters, place)? else {
+            continue;
+        };
+        let mut region = [vec![inside], carved].concat();
+        if terminals::are_below(&place.spot.path) {
+            terminals_are_inside = true;
+            let at = terminals::may_be_at;
+            let near = carved_where(places, filters, &instances, place, verdict, at)?;
+            rules.allow(
+                terminals::LOOKING_AT,
+                vec![all([vec![terminals::every()], near].concat())],
+            );
+            region.push(not(terminals::of_others()));
         }
+        rules.allow(READING, vec![all(region)]);
     }
     let passages = passages(places);
     let mut passing = Vec::new();
@@ -156,19 +169,23 @@ pub(super) fn reading(
     }
     rules.allow(PASSING, passing.clone());
 
-    let denied = || READING.into_iter().chain(writing());
     for place in places.closed(verdict) {
         let subtree = filters.subtree(place.origin.parameter(), &place.spot, Reach::AtLeast)?;
         let open: Vec<&Place> = places.exceptions(place, verdict).collect();
-        let region = around(places, filters, subtree, &place.spot.path, &open, &passages)?;
-        rules.deny(denied(), region, place.origin.tag());
+        let at = &place.spot.path;
+        let region = around(places, filters, subtree, at, &open, &passages)?;
+        rules.deny(not_read(at), region, place.origin.tag());
     }
     for instance in &instances {
         let matches = matches(filters, instance)?;
         let anchor = &instance.anchor.path;
         let open = &instance.reopened;
         let region = around(places, filters, matches, anchor, open, &passages)?;
-        rules.deny(denied(), region, instance.tag);
+        rules.deny(not_read(anchor), region, instance.tag);
+    }
+    if terminals_are_inside {
+        let others = vec![terminals::of_others()];
+        rules.deny([Operation::FILE_READ_DATA], others, "palisade:terminal");
     }
     rules.deny(
         LOOKING_IN.into_iter().chain(writing()),
@@ -176,6 +193,12 @@ pub(super) fn reading(
         "palisade:above",
     );
     Ok(())
+}
+
+/// What is not read is denied under each operation that some rule allows there by a name of its own.
+fn not_read(at: &AbsolutePath) -> impl Iterator<Item = Operation> {
+    let known = terminals::may_be_at(at).then_some(Operation::FILE_READ_METADATA);
+    READING.into_iter().chain(known).chain(writing())
 }
 
 /// What must not be read itself, but holds something that may be.
@@ -236,15 +259,29 @@ pub(super) fn carved_out(
     place: &Place,
     verdict: Verdict,
 ) -> Result<Vec<Filter>, UnspeakablePath> {
+    carved_where(places, filters, instances, place, verdict, |_| true)
+}
+
+/// The same, of what begins at such paths.
+fn carved_where(
+    places: &Places<'_>,
+    filters: &mut Filters,
+    instances: &[Instance<'_>],
+    place: &Place,
+    verdict: Verdict,
+    matters: impl Fn(&AbsolutePath) -> bool,
+) -> Result<Vec<Filter>, UnspeakablePath> {
     let mut carved = Vec::new();
-    for closed in places.exceptions(place, verdict) {
+    let closed = places.exceptions(place, verdict);
+    for closed in closed.filter(|closed| matters(&closed.spot.path)) {
         let subtree = filters.subtree(closed.origin.parameter(), &closed.spot, Reach::AtLeast)?;
         carved.extend(subtree.into_iter().map(not));
     }
     let (case, here) = (places.case(), &place.spot.path);
     for instance in instances {
         let there = &instance.anchor.path;
-        if here.covers(there, case) || there.covers(here, case) {
+        let meet = here.covers(there, case) || there.covers(here, case);
+        if meet && matters(there) {
             carved.push(not(denied_by(filters, instance)?));
         }
     }

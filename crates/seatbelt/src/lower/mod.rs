@@ -8,6 +8,7 @@ mod report;
 mod spell;
 mod spot;
 mod system_calls;
+mod terminals;
 
 use palisade_policy::{
     AbsolutePath, Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces,

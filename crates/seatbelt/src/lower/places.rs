@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use palisade_policy::{
     AbsolutePath, Access, CanonicalSandboxPolicy, Clause, GuardOrigin, LoweringProblem, PathCase,
-    Peer, PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
+    PathMatcher, Peer, PolicyError, RelativePath, ResolvedPolicy, UnixAddress,
 };
 
-use super::globs::Glob;
+use super::globs::{self, Glob};
 use super::spot::Spot;
 use crate::host::{Entry, Located, MacHost};
 use crate::profile::UnspeakablePath;
@@ -160,7 +160,10 @@ impl<'a> Places<'a> {
                     let located = look_up(policy, host, path)?;
                     places.add(&mut found, path, located, origin)?;
                 }
-                None => places.globs.extend(Glob::of_guard(policy, host, guard)?),
+                None => {
+                    places.add_way(&mut found, host, &guard.matcher)?;
+                    places.globs.extend(Glob::of_guard(policy, host, guard)?);
+                }
             }
         }
         for matcher in policy.read_only() {
@@ -169,7 +172,10 @@ impl<'a> Places<'a> {
                     let located = look_up(policy, host, path)?;
                     places.add(&mut found, path, located, Origin::ReadOnly)?;
                 }
-                None => places.globs.extend(Glob::read_only(policy, host, matcher)?),
+                None => {
+                    places.add_way(&mut found, host, matcher)?;
+                    places.globs.extend(Glob::read_only(policy, host, matcher)?);
+                }
             }
         }
         for path in policy.private() {
@@ -178,6 +184,7 @@ impl<'a> Places<'a> {
         }
         for path in rules.iter().flat_map(|(_, local)| &local.unix_paths) {
             let located = look_up(policy, host, path)?;
+            refuse_links(policy, path, &Spot::of(policy, path, located)?.path)?;
             places.add(&mut found, path, located, Origin::Socket)?;
         }
         if let CanonicalSandboxPolicy::ReadOnly { .. } = policy.canonical() {
@@ -210,12 +217,7 @@ impl<'a> Places<'a> {
         origin: Origin,
     ) -> Result<(), PolicyError> {
         let spot = Spot::of(self.policy, name, located)?;
-        for link in &located.links {
-            let order = found.len();
-            found
-                .entry(link.clone())
-                .or_insert_with(|| (Spot::existing(link.clone()), Origin::Link, order));
-        }
+        self.add_links(found, located)?;
         if located.entry == Entry::DeadLink {
             self.dead_links.push(spot.path.clone());
         }
@@ -233,6 +235,33 @@ impl<'a> Places<'a> {
             && *other == Origin::Link
         {
             *other = origin;
+        }
+        Ok(())
+    }
+
+    /// The links to where a glob begins: who replaces one has the glob speak about something else.
+    fn add_way(
+        &self,
+        found: &mut Found,
+        host: &MacHost,
+        matcher: &PathMatcher,
+    ) -> Result<(), PolicyError> {
+        match globs::anchor(matcher) {
+            Some((anchor, ..)) => {
+                let located = look_up(self.policy, host, &anchor)?;
+                self.add_links(found, located)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn add_links(&self, found: &mut Found, located: &Located) -> Result<(), PolicyError> {
+        for link in &located.links {
+            let spot = Spot::link(self.policy, link)?;
+            let order = found.len();
+            found
+                .entry(link.clone())
+                .or_insert((spot, Origin::Link, order));
         }
         Ok(())
     }
@@ -322,17 +351,10 @@ impl<'a> Places<'a> {
         if own {
             return self.may_read(path);
         }
-        let names: Vec<Access> = self
-            .names(path)
-            .into_iter()
-            .map(|name| Access::Unix {
-                address: UnixAddress::Path(name),
-                peer: Peer::Host,
-            })
-            .collect();
-        // A socket is opened under any of its names, as `/var/run/docker.sock` is in `/private`.
-        let named = |access: &Access| self.policy.place(access).is_some();
-        names.iter().any(named) && !names.iter().any(|access| self.guards(access))
+        self.permits(path, |path| Access::Unix {
+            address: UnixAddress::Path(path),
+            peer: Peer::Host,
+        })
     }
 
     /// The places below which something may be done that may not be done around them.
@@ -430,6 +452,23 @@ fn usable_root<'h>(
         Some(problem) => Err(PolicyError::at(field_of(policy, path), problem)),
         None => Ok(located),
     }
+}
+
+/// What is opened is called what it is: the oracle is asked about paths without links.
+fn refuse_links(
+    policy: &ResolvedPolicy,
+    path: &AbsolutePath,
+    real: &AbsolutePath,
+) -> Result<(), PolicyError> {
+    let case = policy.context().facts.case;
+    if path.covers(real, case) && real.covers(path, case) {
+        return Ok(());
+    }
+    let (path, real) = (path.clone(), Some(real.clone()));
+    Err(PolicyError::at(
+        field_of(policy, &path),
+        LoweringProblem::LinkedRoot { path, real },
+    ))
 }
 
 /// A refusal of a path that a profile cannot hold.

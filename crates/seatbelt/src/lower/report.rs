@@ -142,6 +142,9 @@ fn notes(places: &Places<'_>, host: &MacHost, mut report: Enforcement) -> Enforc
     note(
         "a guarded file that has a second name (a hard link) is guarded under its guarded name only; new ones cannot be made",
     );
+    note(
+        "terminals of other programs cannot be opened, also where the policy lets all files be read",
+    );
     note("sockets of the session work in its own directory for temporary files only");
     if places.globs.iter().any(|glob| glob.has_a_way()) {
         note(

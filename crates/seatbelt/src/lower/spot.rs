@@ -44,6 +44,17 @@ impl Spot {
         }
     }
 
+    /// A link. Its own name is not known for certain: a survey finds a link by a name that is compared loosely, and cannot
+    /// open it to ask for another. So it counts as missing, which fits every spelling.
+    pub(super) fn link(policy: &ResolvedPolicy, link: &AbsolutePath) -> Result<Self, PolicyError> {
+        match (link.parent(), link.as_path().file_name()) {
+            (Some(above), Some(name)) => {
+                Self::of(policy, link, &Located::missing(above, [name.to_owned()]))
+            }
+            _ => Ok(Self::existing(link.clone())),
+        }
+    }
+
     /// What a name leads to.
     pub(super) fn of(
         policy: &ResolvedPolicy,

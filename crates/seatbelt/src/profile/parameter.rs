@@ -105,11 +105,11 @@ fn unspeakable(path: &AbsolutePath, why: &'static str) -> UnspeakablePath {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(unix)]
     fn a_path_has_one_name_and_is_passed_as_it_is() {
         let mut parameters = Parameters::default();
         let quoted = AbsolutePath::new("/srv/a \"b\" (c) \\ =d").unwrap();
@@ -125,7 +125,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn what_cannot_be_passed_is_refused() {
         use std::os::unix::ffi::OsStringExt as _;
 

@@ -28,6 +28,11 @@ impl Pattern {
         Self("^".to_owned())
     }
 
+    /// The devices of terminals, by the names that macOS gives them; not `/dev/tty`, which is the process's own.
+    pub(crate) fn terminals() -> Self {
+        Self("^/dev/tty[a-z][0-9a-z]+$".to_owned())
+    }
+
     /// A part of a larger pattern.
     pub(crate) const fn part() -> Self {
         Self(String::new())

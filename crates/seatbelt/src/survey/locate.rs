@@ -15,8 +15,17 @@ const MAX_LINKS: usize = 32;
 /// Where a path is, every link in it followed, and what is there.
 ///
 /// What does not exist is followed as far as it can be: a link to something that is missing leads to where that will be.
+///
+/// Of what exists, only as much counts as existing as the file system says the spelling of: how the rest is spelled is as
+/// open as it is for what is missing.
 #[must_use]
 pub fn locate(path: &AbsolutePath) -> Located {
+    locate_by(path, true_spelling)
+}
+
+/// The same, with somebody who says how a path is spelled.
+fn locate_by(path: &AbsolutePath, spell: impl Fn(&Path) -> Option<PathBuf>) -> Located {
+    let spelled = |real: &Path| spelled(real, &spell);
     let mut real = PathBuf::from("/");
     let mut rest: VecDeque<OsString> = VecDeque::new();
     let mut links: Vec<AbsolutePath> = Vec::new();
@@ -32,7 +41,7 @@ pub fn locate(path: &AbsolutePath) -> Located {
         let found = std::fs::symlink_metadata(&next).map(|metadata| metadata.file_type());
         match found {
             Ok(kind) if kind.is_symlink() => {
-                let link = spelled(&real).map(|above| above.join(&name));
+                let link = spelled(&real).map(|(above, rest)| above.join(rest).join(&name));
                 let link = link.and_then(|link| AbsolutePath::new(link).ok());
                 let target = std::fs::read_link(&next).ok();
                 followed += 1;
@@ -57,17 +66,22 @@ pub fn locate(path: &AbsolutePath) -> Located {
             // A file where a directory should be: below it nothing can be while it stays.
             Ok(_) => {
                 real = next;
-                return missing(path, &real, rest, links);
+                return missing(path, spelled(&real), rest, links);
             }
             Err(_) => {
                 rest.push_front(name);
-                return missing(path, &real, rest, links);
+                return missing(path, spelled(&real), rest, links);
             }
         }
     }
-    match spelled(&real).and_then(|real| AbsolutePath::new(real).ok()) {
-        Some(existing) => Located::new(existing, entry).through(links),
-        None => dead(path, None, links),
+    match spelled(&real) {
+        Some((existing, rest)) if rest.as_os_str().is_empty() => {
+            match AbsolutePath::new(existing) {
+                Ok(existing) => Located::new(existing, entry).through(links),
+                Err(_) => dead(path, None, links),
+            }
+        }
+        spelled => missing(path, spelled, VecDeque::new(), links),
     }
 }
 
@@ -75,14 +89,15 @@ pub fn locate(path: &AbsolutePath) -> Located {
 /// say where that will be.
 fn missing(
     path: &AbsolutePath,
-    real: &Path,
+    spelled: Option<(PathBuf, PathBuf)>,
     rest: VecDeque<OsString>,
     links: Vec<AbsolutePath>,
 ) -> Located {
-    let existing = spelled(real).and_then(|real| AbsolutePath::new(real).ok());
-    match existing {
-        Some(existing) if rest.iter().all(|name| name != "..") => {
-            Located::missing(existing, rest).through(links)
+    let spelled = spelled.and_then(|(real, unsure)| Some((AbsolutePath::new(real).ok()?, unsure)));
+    match spelled {
+        Some((existing, unsure)) if rest.iter().all(|name| name != "..") => {
+            let names = unsure.iter().map(OsString::from).chain(rest);
+            Located::missing(existing, names).through(links)
         }
         _ => dead(path, None, links),
     }
@@ -95,9 +110,16 @@ fn dead(path: &AbsolutePath, link: Option<AbsolutePath>, mut links: Vec<Absolute
     Located::new(link, Entry::DeadLink).through(links)
 }
 
-fn spelled(real: &Path) -> Option<PathBuf> {
-    let spelled = true_spelling(real);
-    spelled.is_absolute().then_some(spelled)
+/// The deepest part of a path whose spelling is known, as it is spelled, and the names below.
+fn spelled(real: &Path, spell: impl Fn(&Path) -> Option<PathBuf>) -> Option<(PathBuf, PathBuf)> {
+    real.ancestors().find_map(|above| {
+        let known = match above.parent() {
+            Some(_) => spell(above)?,
+            None => above.to_path_buf(),
+        };
+        let below = real.strip_prefix(above).ok()?;
+        known.is_absolute().then(|| (known, below.to_path_buf()))
+    })
 }
 
 /// Puts the names of a path before the others; an absolute path starts again from the root.
@@ -189,6 +211,29 @@ mod tests {
         let odd = world.link("odd", "none/../private");
         let located = locate(&world.at("odd"));
         assert_eq!((located.existing, located.entry), (odd, Entry::DeadLink));
+    }
+
+    /// A directory that the system lets nobody open until the user says yes.
+    #[test]
+    fn what_cannot_be_opened_may_be_spelled_in_any_way() {
+        let world = World::new();
+        std::fs::create_dir_all(world.1.join("private/Locked/inner")).unwrap();
+        let locked = world.1.join("private/Locked");
+        let spell = |path: &Path| (!path.starts_with(&locked)).then(|| path.to_path_buf());
+        for (below, names) in [
+            ("private/Locked", &["Locked"][..]),
+            ("private/Locked/inner", &["Locked", "inner"]),
+            ("private/Locked/inner/none", &["Locked", "inner", "none"]),
+        ] {
+            let located = locate_by(&world.at(below), spell);
+            assert_eq!(located.existing, world.at("private"), "{below}");
+            assert_eq!(located.entry, Entry::Missing, "{below}");
+            assert_eq!(located.missing, names, "{below}");
+        }
+        let link = world.link("private/link", "Locked/inner");
+        let located = locate_by(&link, spell);
+        assert_eq!(located.missing, ["Locked", "inner"]);
+        assert_eq!(located.links, [link]);
     }
 
     #[test]

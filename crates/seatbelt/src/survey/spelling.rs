@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The path as the file system spells it. One that cannot be opened cannot be reached by a command of the same user
-/// either: it stays as it is.
+/// The path as the file system spells it: `None` if it cannot be opened, so that nobody says. A command may still come to
+/// open it: its owner changes its mode, or the user answers the system's question with yes.
 #[cfg(target_os = "macos")]
-pub(super) fn true_spelling(path: &Path) -> PathBuf {
+pub(super) fn true_spelling(path: &Path) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
 
     use rustix::fs::{Mode, OFlags};
@@ -15,17 +15,16 @@ pub(super) fn true_spelling(path: &Path) -> PathBuf {
         | OFlags::NONBLOCK
         | OFlags::CLOEXEC
         | OFlags::NOFOLLOW;
-    let spelled = rustix::fs::open(path, flags, Mode::empty())
+    rustix::fs::open(path, flags, Mode::empty())
         .and_then(rustix::fs::getpath)
-        .map(|spelled| PathBuf::from(std::ffi::OsString::from_vec(spelled.into_bytes())));
-    match spelled {
-        Ok(spelled) if spelled.is_absolute() => spelled,
-        _ => path.to_path_buf(),
-    }
+        .map(|spelled| PathBuf::from(std::ffi::OsString::from_vec(spelled.into_bytes())))
+        .ok()
+        .filter(|spelled| spelled.is_absolute())
 }
 
 /// The path as the file system spells it: elsewhere, names are bytes.
 #[cfg(not(target_os = "macos"))]
-pub(super) fn true_spelling(path: &Path) -> PathBuf {
-    path.to_path_buf()
+#[expect(clippy::unnecessary_wraps, reason = "on macOS it is not always known")]
+pub(super) fn true_spelling(path: &Path) -> Option<PathBuf> {
+    Some(path.to_path_buf())
 }

@@ -1,5 +1,6 @@
 //! The helper's descriptor, and becoming another program.
 
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -35,22 +36,32 @@ impl Report {
 }
 
 /// Becomes a program; returns only if that fails. Unlike a shell, it takes nothing for a script that says not so.
-pub(crate) fn exec(program: &OsStr, argv: &[OsString]) -> Errno {
+pub(crate) fn exec(
+    program: &OsStr,
+    argv: &[OsString],
+    environment: &BTreeMap<OsString, OsString>,
+) -> Errno {
     let text = |word: &OsStr| CString::new(word.as_bytes());
-    let (Ok(program), Ok(argv)) = (
-        text(program),
-        argv.iter()
-            .map(|word| text(word))
-            .collect::<Result<Vec<_>, _>>(),
-    ) else {
+    let variable = |(name, value): (&OsString, &OsString)| {
+        let mut entry = name.clone();
+        entry.push("=");
+        entry.push(value);
+        text(&entry)
+    };
+    let argv: Result<Vec<_>, _> = argv.iter().map(|word| text(word)).collect();
+    let environment: Result<Vec<_>, _> = environment.iter().map(variable).collect();
+    let (Ok(program), Ok(argv), Ok(environment)) = (text(program), argv, environment) else {
         return Errno::INVAL;
     };
-    let mut pointers: Vec<_> = argv.iter().map(|word| word.as_ptr()).collect();
-    pointers.push(ptr::null());
+    let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        let each = strings.iter().map(|string| string.as_ptr());
+        each.chain([ptr::null()]).collect()
+    };
+    let (words, variables) = (pointers(&argv), pointers(&environment));
     // Rust programs ignore broken pipes, which commands do not expect.
     // SAFETY: the default action is a valid one, and no handler is involved.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    // SAFETY: program and arguments are terminated and outlive the call; no thread of ours changes the environment.
-    unsafe { libc::execv(program.as_ptr(), pointers.as_ptr()) };
+    // SAFETY: program, arguments and environment are terminated and outlive the call.
+    unsafe { libc::execve(program.as_ptr(), words.as_ptr(), variables.as_ptr()) };
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

@@ -1,6 +1,6 @@
 //! What policies come to on macOS: profiles as text, and what paths cannot do to them.
-#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 mod hostile;
 mod refusals;

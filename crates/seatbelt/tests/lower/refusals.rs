@@ -1,7 +1,8 @@
 //! What cannot be lowered is refused, with the field and what would help.
 
 use palisade_policy::{
-    Backend as _, CanonicalSandboxPolicy, LoweringProblem, PathRules, PolicyProblem, Reopened,
+    Backend as _, CanonicalSandboxPolicy, LocalAccess, LoweringProblem, PathRules, PolicyProblem,
+    Reopened,
 };
 use palisade_seatbelt::host::{Entry, Located, SandboxExec};
 use palisade_seatbelt::{MacHost, Seatbelt};
@@ -158,30 +159,40 @@ fn what_the_session_is_told_about_temporary_files() {
 }
 
 #[test]
-fn another_name_of_a_root_takes_nothing_from_it() {
-    use palisade_policy::LocalAccess;
+fn a_socket_is_named_by_what_its_path_leads_to() {
+    let local = LocalAccess::default().with_unix_paths([abs("/var/run/docker.sock")]);
+    let error = refused(&workspace().with_local(local), |host| host);
+    assert_eq!(
+        error,
+        "`local.unix_paths[0]`: /var/run/docker.sock leads through a symbolic link; name what it leads to: \
+         /private/var/run/docker.sock"
+    );
+}
 
+#[test]
+fn another_name_of_a_root_takes_nothing_from_it() {
     let link = abs("/Users/dev/link");
-    let local = LocalAccess::default().with_unix_paths([link.clone()]);
-    let (policy, host) = prepare(&workspace().with_local(local), context(), mac()).unwrap();
+    let rules = PathRules::default().with_reopened([Reopened::read(link.clone())]);
+    let (policy, host) = prepare(&workspace().with_paths(rules), context(), mac()).unwrap();
     let app = Located::new(abs("/Users/dev/app"), Entry::Directory).through(vec![link.clone()]);
     let lowered = Seatbelt
         .lower(&policy, &host.with_place(link, app))
         .unwrap();
     let text = lowered.preview();
-    assert!(
-        text.contains("(subpath (param \"ROOT_0\"))\n    (require-not"),
-        "{text}"
-    );
-    // A guard is another matter: what a guarded link leads to is guarded.
+    let allow = "(allow file-write*\n  (require-all\n    (subpath (param \"ROOT_0\"))";
+    assert!(text.contains(allow), "{text}");
+}
+
+#[test]
+fn what_a_guarded_link_leads_to_is_guarded() {
     let link = abs("/Users/dev/link");
     let rules = PathRules::default().with_deny_read([link.clone().into()]);
     let (policy, host) = prepare(&workspace().with_paths(rules), context(), mac()).unwrap();
     let src = Located::new(abs("/Users/dev/app/src"), Entry::Directory).through(vec![link.clone()]);
-    let text = Seatbelt
+    let lowered = Seatbelt
         .lower(&policy, &host.with_place(link, src))
-        .unwrap()
-        .preview();
+        .unwrap();
+    let text = lowered.preview();
     assert!(text.contains("DENIED_0 = /Users/dev/app/src"), "{text}");
     assert!(text.contains("(deny file-read*"), "{text}");
 }

@@ -100,7 +100,7 @@ fn presets() {
         ),
         (
             "unix_sockets",
-            local(LocalAccess::default().with_unix_paths([abs("/var/run/docker.sock")])),
+            local(LocalAccess::default().with_unix_paths([abs("/private/var/run/docker.sock")])),
         ),
         (
             "loopback_host",

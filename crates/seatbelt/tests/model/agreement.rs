@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use crate::policies::{
-    Exactness, any_context, any_entries, any_path, any_policy, has_globs, populated,
+    Exactness, Flavour, any_entries, any_path, any_policy, context_of, has_globs, populated,
 };
 use crate::subject::{Subject, config, writes};
 
@@ -40,7 +40,12 @@ impl Tally {
 /// Where a profile may be stricter than the oracle.
 fn exactness(subject: &Subject, call: &SystemCall, path: &AbsolutePath) -> Exactness {
     // What is compared loosely beyond ASCII is denied more broadly, and so is a name that no pattern can hold.
-    let loose = !path.to_string().is_ascii() || path.to_string().contains('"');
+    let is_loose = |path: &AbsolutePath| {
+        let text = path.to_string();
+        !text.is_ascii() || text.contains('"')
+    };
+    let named = palisade_seatbelt::survey::paths(&subject.policy);
+    let loose = is_loose(path) || named.iter().any(|path| !path.to_string().is_ascii());
     // A secret that may be written but not read must not be moved to where it could be read: it is not written at all.
     let unreadable = || !subject.oracle(&Access::Read(path.clone()));
     let write_only = subject
@@ -179,11 +184,11 @@ fn compare_rename(
     compare(subject, &call, &access, loose, tally)
 }
 
-fn compare_random_policies(globs: bool, cases: u32) -> Tally {
+fn compare_random_policies(flavour: Flavour, cases: u32) -> Tally {
     let tally = RefCell::new(Tally::default());
     let input = (
-        any_policy(globs),
-        any_context(),
+        any_policy(flavour),
+        context_of(flavour),
         any_entries(),
         prop::collection::vec(any_path(), 1..12),
     );
@@ -226,15 +231,23 @@ fn assert_not_empty(tally: &Tally, cases: u32) {
 
 #[test]
 fn without_globs_profile_and_oracle_agree() {
-    let tally = compare_random_policies(false, 120);
+    let tally = compare_random_policies(Flavour::PLAIN, 120);
     assert_not_empty(&tally, 120);
-    assert!(tally.stricter * 8 < tally.allowed, "{tally:?}");
+    assert!(tally.stricter * 10 < tally.allowed, "{tally:?}");
+    assert_eq!(tally.moves, 0, "{tally:?}");
+}
+
+#[test]
+fn with_names_beyond_ascii_a_profile_never_allows_more() {
+    let tally = compare_random_policies(Flavour::NAMES, 60);
+    assert_not_empty(&tally, 60);
+    assert!(tally.stricter * 4 < tally.allowed, "{tally:?}");
     assert_eq!(tally.moves, 0, "{tally:?}");
 }
 
 #[test]
 fn with_globs_a_profile_never_allows_more() {
-    let tally = compare_random_policies(true, 120);
+    let tally = compare_random_policies(Flavour::ALL, 120);
     assert_not_empty(&tally, 120);
     assert!(tally.stricter * 4 < tally.allowed, "{tally:?}");
 }

@@ -1,6 +1,6 @@
 //! Laws that hold for the profile of every policy, tried on random ones.
 
-use palisade_policy::{AbsolutePath, PathRules, PathSpec, SensitivePath};
+use palisade_policy::{AbsolutePath, Access, PathRules, PathSpec, SensitivePath};
 use palisade_seatbelt::Profile;
 use palisade_seatbelt::model::{Model, SystemCall, known_operations, read};
 use palisade_seatbelt::profile::{Filter, Rule};
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use crate::disk::abs;
 use crate::policies::{
-    any_case, any_context, any_entries, any_path, any_policy, any_spec, context, near_path,
-    populated,
+    Flavour, any_case, any_context, any_entries, any_path, any_policy, any_spec, context,
+    near_path, populated,
 };
 use crate::subject::{Answers, Subject, compile, config, lower, writes};
 
@@ -63,6 +63,33 @@ fn difference<'a>(
         .iter()
         .filter(|call| !matches!(call, SystemCall::ChangeAcl(_)) && is_plain(call))
         .find(|call| one.to(call) != other.to(call))
+}
+
+/// What the oracle calls a call.
+fn access(call: &SystemCall) -> Access {
+    match call {
+        SystemCall::OpenForReading(path)
+        | SystemCall::Stat(path)
+        | SystemCall::ReadAttribute(path) => Access::Read(path.clone()),
+        SystemCall::Execute(path) => Access::Execute(path.clone()),
+        SystemCall::Create(path)
+        | SystemCall::MakeDirectory(path)
+        | SystemCall::MakeSymlink(path) => Access::Create(path.clone()),
+        SystemCall::Unlink(path) => Access::Delete(path.clone()),
+        SystemCall::Rename { from, to, .. } => Access::Rename {
+            from: from.clone(),
+            to: to.clone(),
+        },
+        SystemCall::OpenForWriting(path)
+        | SystemCall::Truncate(path)
+        | SystemCall::ChangeMode(path)
+        | SystemCall::ChangeOwner(path)
+        | SystemCall::ChangeFlags(path)
+        | SystemCall::ChangeTimes(path)
+        | SystemCall::WriteAttribute(path)
+        | SystemCall::ChangeAcl(path) => Access::Write(path.clone()),
+        other => panic!("{other:?} is not asked here"),
+    }
 }
 
 fn is_plain(call: &SystemCall) -> bool {
@@ -124,11 +151,11 @@ fn own_rules(profile: &Profile) -> Vec<Rule> {
 }
 
 proptest! {
-    #![proptest_config(config(80))]
+    #![proptest_config(config(60))]
 
     #[test]
     fn what_is_printed_is_read_back(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
     ) {
@@ -141,7 +168,7 @@ proptest! {
 
     #[test]
     fn every_half_of_a_profile_is_enough(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         asked in prop::collection::vec((any_path(), any_path()), 1..12),
@@ -165,7 +192,7 @@ proptest! {
 
     #[test]
     fn the_order_of_the_rules_does_not_matter(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         order in prop::collection::vec(any::<u32>(), 200),
@@ -187,10 +214,10 @@ proptest! {
 
     #[test]
     fn a_denial_more_in_a_policy_never_allows_more(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
-        denied in any_spec(true),
+        denied in any_spec(Flavour::ALL),
         which in 0..3_u8,
         asked in prop::collection::vec((near_path(), near_path()), 1..30),
     ) {
@@ -221,13 +248,22 @@ proptest! {
         let asked = asked.into_iter().chain(paths.iter().map(|(path, _)| (path.clone(), path.clone())));
         let calls: Vec<SystemCall> = asked.flat_map(|(one, other)| calls(&one, &other)).collect();
         let (wide_answers, narrow_answers) = (Answers::new(compile(&wide)), Answers::new(compile(&narrow)));
+        // A denial around a grant makes of a workspace a mere path, in which the policy protects nothing: where the
+        // oracle allows more, so may the profile.
+        let calls: Vec<SystemCall> = calls
+            .into_iter()
+            .filter(|call| {
+                let access = access(call);
+                policy.place(&access).is_some() || stricter.place(&access).is_none()
+            })
+            .collect();
         let call = loosened(&wide_answers, &narrow_answers, &calls);
         prop_assert!(call.is_none(), "{call:?}\n{wide}\n{narrow}");
     }
 
     #[test]
     fn a_deny_more_in_a_profile_never_allows_more(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         operation in prop::sample::select(known_operations().collect::<Vec<_>>()),

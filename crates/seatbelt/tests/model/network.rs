@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::disk::abs;
 use crate::policies::{
-    SESSION_TMP, any_context, any_entries, any_path, any_policy, has_globs, populated,
+    Flavour, SESSION_TMP, any_context, any_entries, any_path, any_policy, has_globs, populated,
 };
 use crate::subject::{PROXY_PORT, Subject, config};
 
@@ -116,7 +116,13 @@ fn compare_socket(subject: &Subject, path: &AbsolutePath) -> Result<(), TestCase
             },
         });
         let connect = subject.allows(&SystemCall::Connect(address.clone()))?;
-        if connect && !verdict.is_allowed() {
+        // A disk can have one entry for two names that the oracle tells apart: what is listed is where the name leads.
+        let (_, local) = subject.policy.canonical().rules().unwrap();
+        let listed = local.unix_paths.iter().any(|listed| {
+            let located = subject.disk.locate(listed);
+            located.missing.is_empty() && located.existing.covers(&path, PathCase::Sensitive)
+        });
+        if connect && !verdict.is_allowed() && !listed {
             return Err(subject.explain(&format!(
                 "connecting to {path} is allowed, the oracle says {verdict}"
             )));
@@ -142,7 +148,7 @@ proptest! {
 
     #[test]
     fn addresses_are_reached_as_the_oracle_says(
-        policy in any_policy(false),
+        policy in any_policy(Flavour::NAMES),
         context in any_context(),
     ) {
         let disk = populated(context.facts.case, &[]);
@@ -160,7 +166,7 @@ proptest! {
 
     #[test]
     fn sockets_are_reached_as_the_oracle_says(
-        policy in any_policy(true),
+        policy in any_policy(Flavour::ALL),
         context in any_context(),
         entries in any_entries(),
         asked in prop::collection::vec(any_path(), 1..12),

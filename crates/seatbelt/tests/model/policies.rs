@@ -20,6 +20,35 @@ const NAMES: [&str; 20] = [
     "\u{212a}", "\u{e9}", "e\u{301}", "x;", "a\"b", "(c)",
 ];
 
+/// What random policies are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flavour {
+    /// Whether there are globs.
+    pub(crate) globs: bool,
+    /// Whether there are names beyond ASCII, which a disk compares by other rules than the oracle.
+    pub(crate) beyond_ascii: bool,
+}
+
+impl Flavour {
+    pub(crate) const PLAIN: Self = Self {
+        globs: false,
+        beyond_ascii: false,
+    };
+    pub(crate) const NAMES: Self = Self {
+        globs: false,
+        beyond_ascii: true,
+    };
+    pub(crate) const ALL: Self = Self {
+        globs: true,
+        beyond_ascii: true,
+    };
+
+    fn names(self) -> Vec<&'static str> {
+        let fits = |name: &&str| self.beyond_ascii || name.is_ascii();
+        NAMES.into_iter().filter(fits).collect()
+    }
+}
+
 const STARTS: [&str; 8] = [
     "/srv/app",
     "/srv/app",
@@ -47,8 +76,12 @@ const GLOBS: [&str; 12] = [
 ];
 
 pub(crate) fn any_path() -> impl Strategy<Value = AbsolutePath> {
+    path_of(Flavour::ALL)
+}
+
+fn path_of(flavour: Flavour) -> impl Strategy<Value = AbsolutePath> {
     let start = prop::sample::select(STARTS.to_vec());
-    let names = prop::collection::vec(prop::sample::select(NAMES.to_vec()), 0..4);
+    let names = prop::collection::vec(prop::sample::select(flavour.names()), 0..4);
     (start, names).prop_map(|(start, names)| abs(&format!("{start}/{}", names.join("/"))))
 }
 
@@ -72,9 +105,9 @@ fn spec(text: &str) -> PathSpec {
     PathSpec::parse(text).unwrap()
 }
 
-pub(crate) fn any_spec(globs: bool) -> BoxedStrategy<PathSpec> {
-    let path = any_path().prop_map(PathSpec::from);
-    match globs {
+pub(crate) fn any_spec(flavour: Flavour) -> BoxedStrategy<PathSpec> {
+    let path = path_of(flavour).prop_map(PathSpec::from);
+    match flavour.globs {
         false => path.boxed(),
         true => prop_oneof![
             3 => path,
@@ -84,11 +117,15 @@ pub(crate) fn any_spec(globs: bool) -> BoxedStrategy<PathSpec> {
     }
 }
 
-fn any_rules(globs: bool) -> impl Strategy<Value = PathRules> {
-    let few = |max| prop::collection::vec(any_spec(globs), 0..max);
-    let names = vec![".git", ".vscode", "a/b", "a", "a/b/app", "K", "\u{e9}"];
+fn any_rules(flavour: Flavour) -> impl Strategy<Value = PathRules> {
+    let few = |max| prop::collection::vec(any_spec(flavour), 0..max);
+    let names = [".git", ".vscode", "a/b", "a", "a/b/app", "K", "\u{e9}"];
+    let names: Vec<&str> = names
+        .into_iter()
+        .filter(|name| flavour.beyond_ascii || name.is_ascii())
+        .collect();
     let protected = prop::collection::vec(prop::sample::select(names), 0..3);
-    let reopened = prop::collection::vec((any_path(), any::<bool>()), 0..3);
+    let reopened = prop::collection::vec((path_of(flavour), any::<bool>()), 0..3);
     let git = prop::sample::select(vec![
         GitAccess::ReadOnly,
         GitAccess::Commit,
@@ -113,13 +150,13 @@ fn any_rules(globs: bool) -> impl Strategy<Value = PathRules> {
     )
 }
 
-fn any_local() -> impl Strategy<Value = LocalAccess> {
+fn any_local(flavour: Flavour) -> impl Strategy<Value = LocalAccess> {
     let loopback = prop::sample::select(vec![
         LoopbackAccess::Private,
         LoopbackAccess::Host,
         LoopbackAccess::Off,
     ]);
-    (loopback, prop::collection::vec(any_path(), 0..3)).prop_map(|(loopback, paths)| {
+    (loopback, prop::collection::vec(path_of(flavour), 0..3)).prop_map(|(loopback, paths)| {
         LocalAccess::default()
             .with_loopback(loopback)
             .with_unix_paths(paths)
@@ -138,8 +175,8 @@ fn any_network() -> impl Strategy<Value = Vec<NetworkAllowlistEntry>> {
 }
 
 /// A policy that confines something.
-pub(crate) fn any_policy(globs: bool) -> impl Strategy<Value = CanonicalSandboxPolicy> {
-    let sensitive = (any_spec(globs), any::<bool>(), any::<bool>());
+pub(crate) fn any_policy(flavour: Flavour) -> impl Strategy<Value = CanonicalSandboxPolicy> {
+    let sensitive = (any_spec(flavour), any::<bool>(), any::<bool>());
     let sensitive = sensitive.prop_map(|(path, read, write)| {
         let mut entry = SensitivePath::blocking(path);
         entry.block_read = read;
@@ -147,7 +184,7 @@ pub(crate) fn any_policy(globs: bool) -> impl Strategy<Value = CanonicalSandboxP
         entry
     });
     let sensitive = prop::option::of(prop::collection::vec(sensitive, 0..4));
-    let roots = prop::collection::vec(any_path(), 0..3);
+    let roots = prop::collection::vec(path_of(flavour), 0..3);
     let workspace = (roots, any_network(), sensitive, any::<bool>());
     let workspace = workspace.prop_map(|(roots, network, sensitive, tmp)| {
         CanonicalSandboxPolicy::workspace_write_full(
@@ -166,7 +203,7 @@ pub(crate) fn any_policy(globs: bool) -> impl Strategy<Value = CanonicalSandboxP
         false => CanonicalSandboxPolicy::read_only_with_network(hosts),
     });
     let mode = prop_oneof![1 => read_only, 5 => workspace];
-    (mode, any_rules(globs), any_local())
+    (mode, any_rules(flavour), any_local(flavour))
         .prop_map(|(policy, rules, local)| policy.with_paths(rules).with_local(local))
 }
 
@@ -176,7 +213,11 @@ pub(crate) fn any_case() -> impl Strategy<Value = PathCase> {
 
 /// A working directory, and how names are compared.
 pub(crate) fn any_context() -> impl Strategy<Value = PolicyContext> {
-    (any_path(), any_case()).prop_map(|(cwd, case)| context(&cwd, case))
+    context_of(Flavour::ALL)
+}
+
+pub(crate) fn context_of(flavour: Flavour) -> impl Strategy<Value = PolicyContext> {
+    (path_of(flavour), any_case()).prop_map(|(cwd, case)| context(&cwd, case))
 }
 
 pub(crate) fn context(cwd: &AbsolutePath, case: PathCase) -> PolicyContext {

@@ -13,7 +13,7 @@ use proptest::sample::Index;
 use proptest::test_runner::TestRunner;
 
 use crate::disk::{Disk, Inode, abs};
-use crate::policies::{any_context, any_entries, any_policy, populated};
+use crate::policies::{Flavour, any_context, any_entries, any_policy, populated};
 use crate::subject::{Subject, config};
 
 /// A step, before it is known what there is on the disk.
@@ -115,6 +115,8 @@ struct Promise {
     secret: BTreeSet<Inode>,
     /// Entries that must not be changed.
     guarded: BTreeSet<Inode>,
+    /// Entries that could not be changed from the start: what is brought where a glob guards is not of the command's making.
+    untouched: BTreeSet<Inode>,
     /// Paths that must not be written, by what was there at first.
     frozen: BTreeMap<AbsolutePath, Option<Inode>>,
 }
@@ -125,11 +127,15 @@ impl Promise {
         let mut promise = Self {
             secret: BTreeSet::new(),
             guarded: BTreeSet::new(),
+            untouched: BTreeSet::new(),
             frozen: BTreeMap::new(),
         };
         for (path, inode) in subject.disk.paths() {
             if denied(Access::Read(path.clone())) {
                 promise.secret.insert(inode);
+            }
+            if !subject.may_allow(&SystemCall::OpenForWriting(path.clone())) {
+                promise.untouched.insert(inode);
             }
             if denied(Access::Write(path)) {
                 promise.guarded.insert(inode);
@@ -177,6 +183,9 @@ impl Promise {
             let write = Access::Write(path.clone());
             if !self.guarded.contains(&inode) && !subject.oracle(&write) {
                 let clause = subject.verdict(&write).clause;
+                if is_glob(&clause) && self.untouched.contains(&inode) {
+                    continue;
+                }
                 return broken(
                     &format!("something was brought there, although {clause}"),
                     &path,
@@ -210,10 +219,10 @@ struct Tally {
     moved_trees: usize,
 }
 
-fn run(globs: bool, cases: u32) -> Tally {
+fn run(flavour: Flavour, cases: u32) -> Tally {
     let tally = RefCell::new(Tally::default());
     let input = (
-        any_policy(globs),
+        any_policy(flavour),
         any_context(),
         any_entries(),
         prop::collection::vec(any_step(), 1..40),
@@ -262,12 +271,12 @@ fn assert_not_empty(tally: &Tally, cases: u32) {
 
 #[test]
 fn no_sequence_of_calls_reaches_what_is_denied() {
-    let tally = run(false, 400);
-    assert_not_empty(&tally, 400);
+    let tally = run(Flavour::NAMES, 250);
+    assert_not_empty(&tally, 250);
 }
 
 #[test]
 fn nor_what_globs_deny() {
-    let tally = run(true, 400);
-    assert_not_empty(&tally, 400);
+    let tally = run(Flavour::ALL, 250);
+    assert_not_empty(&tally, 250);
 }

@@ -237,6 +237,25 @@ impl Acl {
             .fold(Rights::NONE, |all, ace| all | ace.rights)
     }
 
+    /// Whether an entry of the object itself allows a change to any of these, whatever is inherited: what an object says
+    /// itself is read first. Of a list that inherits nothing (`protected`) every entry is its own. An entry that is not
+    /// understood may be such a one.
+    #[must_use]
+    pub fn opens_by_itself(&self, protected: bool, to: &[Sid]) -> bool {
+        let changes = Rights::CHANGES | Rights::GENERIC_WRITE | Rights::GENERIC_ALL;
+        self.entries
+            .iter()
+            .filter(|entry| protected || !entry.is_inherited())
+            .any(|entry| match entry {
+                AclEntry::Known(ace) => {
+                    ace.kind == AceKind::Allow
+                        && ace.rights.intersects(changes)
+                        && to.contains(&ace.sid)
+                }
+                AclEntry::Other(other) => other.kind() == Some(AceKind::Allow),
+            })
+    }
+
     /// Where entries of a kind belong: the first run of explicit ones, so that a list in any order sees ours in time.
     fn home_of(&self, kind: AceKind) -> std::ops::Range<usize> {
         let run = |from: usize, kind| {

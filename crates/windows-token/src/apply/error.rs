@@ -105,6 +105,24 @@ pub enum SelfCheckFailure {
         /// What the system said.
         source: io::Error,
     },
+    /// The token may change a process that is not restricted, and by that everything.
+    #[error(
+        "the token was granted {right:#x} on a process that is not restricted, which it must be refused"
+    )]
+    ProcessGranted {
+        /// The right.
+        right: u32,
+    },
+    /// The token was kept from a process, but nobody knows by what.
+    #[error(
+        "asking for {right:#x} on this process failed for another reason than a refusal: {source}"
+    )]
+    ProcessUnclear {
+        /// The right.
+        right: u32,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The token may not do what it must be able to do.
     #[error("the token cannot write to its own directory {}: {source}", path.display())]
     TempRefused {

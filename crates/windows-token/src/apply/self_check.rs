@@ -14,6 +14,7 @@ use crate::journal::SessionId;
 use crate::plan::{Plan, Purpose, TokenPlan};
 use crate::sid::Sid;
 use crate::sys::file::{LastName, open};
+use crate::sys::process::{TAKES_OVER, open_own};
 use crate::sys::security::file_dacl;
 use crate::sys::thread::acting_as;
 use crate::sys::token::Token;
@@ -65,7 +66,7 @@ pub(super) fn try_token(
     session: SessionId,
     tmp: &Path,
 ) -> Result<(), SelfCheckFailure> {
-    let canary = Canary::make(state.path(), session)?;
+    let canary = Canary::make(state, session, &plan.token)?;
     let mut trials = canary.trials(plan.token.must_refuse)?;
     for edit in &plan.acl_edits {
         if edit.purpose == Purpose::Protected {
@@ -83,9 +84,56 @@ pub(super) fn try_token(
             trial.run()?;
         }
         canary.make_another()?;
+        refuse_this_process()?;
         write_to(tmp)
     })
     .map_err(SelfCheckFailure::Impersonation)?
+}
+
+/// The rights that a write-restricted token is refused here although the user has them, by trying each on a file and on a
+/// directory; `None` if tokens do not restrict here. Which rights count as writing is documented nowhere.
+///
+/// # Errors
+/// The trial itself failed, so that nothing is known.
+pub(super) fn second_check(
+    state: &StateDirectory,
+    session: SessionId,
+    capability: Sid,
+) -> Result<Option<Rights>, SelfCheckFailure> {
+    let plan = TokenPlan {
+        disable_max_privilege: true,
+        lua_token: true,
+        write_restricted: true,
+        restricting: vec![capability],
+        disable: Vec::new(),
+        delete_privileges: Vec::new(),
+        default_dacl: Vec::new(),
+        must_refuse: Rights::CHANGES,
+    };
+    let token = Token::own()
+        .and_then(|own| own.restrict(&plan))
+        .map_err(SelfCheckFailure::Impersonation)?;
+    if !token.is_restricted() {
+        return Ok(None);
+    }
+    let canary = Canary::make(state, session, &plan)?;
+    let trials = canary.trials(plan.must_refuse)?;
+    let acting = token
+        .impersonation()
+        .map_err(SelfCheckFailure::Impersonation)?;
+    let seen = acting_as(&acting, || {
+        let is_refused = |right: &Rights| {
+            trials.iter().all(|trial| {
+                let opened = open(&trial.path, *right, LastName::Itself);
+                refused(opened, &trial.path, *right).is_ok()
+            })
+        };
+        single(plan.must_refuse)
+            .into_iter()
+            .filter(is_refused)
+            .fold(Rights::NONE, |all, right| all | right)
+    });
+    seen.map(Some).map_err(SelfCheckFailure::Impersonation)
 }
 
 /// What the token says about itself.
@@ -96,7 +144,7 @@ fn check_words(token: &Token, plan: &TokenPlan) -> Result<(), SelfCheckFailure> 
     // The system may add two of its own, which stand for such tokens and for nobody: who names one of them in an access
     // list means them.
     let mut found = token.restricting().unwrap_or_default();
-    found.retain(|sid| *sid != Sid::restricted_code() && Some(sid) != write_restricted().as_ref());
+    found.retain(|sid| *sid != Sid::restricted_code() && *sid != Sid::write_restricted());
     let mut wanted = plan.restricting.clone();
     found.sort();
     found.dedup();
@@ -122,11 +170,6 @@ fn check_words(token: &Token, plan: &TokenPlan) -> Result<(), SelfCheckFailure> 
     Ok(())
 }
 
-/// `S-1-5-33`: every write-restricted token.
-fn write_restricted() -> Option<Sid> {
-    Sid::new(5, [33]).ok()
-}
-
 /// Whether the access lists have what was added to them.
 fn check_entries(plan: &Plan) -> Result<(), SelfCheckFailure> {
     for edit in &plan.acl_edits {
@@ -149,16 +192,28 @@ fn check_entries(plan: &Plan) -> Result<(), SelfCheckFailure> {
     Ok(())
 }
 
-/// A directory and a file in it that the user may change, and the token may not. Both go with it.
+/// A directory and a file in it that the user may change, and the token may not. They are in a directory whose children
+/// nobody removes but for their own sake, wherever the state is. All go with it.
 struct Canary {
+    around: PathBuf,
     directory: PathBuf,
 }
 
 impl Canary {
-    fn make(state: &Path, session: SessionId) -> Result<Self, SelfCheckFailure> {
-        let directory = state.join(format!("canary-{session}"));
-        std::fs::create_dir(&directory).map_err(trial_failed(&directory))?;
-        let canary = Self { directory };
+    fn make(
+        state: &StateDirectory,
+        session: SessionId,
+        plan: &TokenPlan,
+    ) -> Result<Self, SelfCheckFailure> {
+        let around = state.path().join(format!("canary-{session}"));
+        let canary = Self {
+            directory: around.join("directory"),
+            around,
+        };
+        let make =
+            |path: &Path, rights| state.make_canary(path, rights).map_err(trial_failed(path));
+        make(&canary.around, Rights::FILE_ALL & !Rights::DELETE_CHILD)?;
+        make(&canary.directory, plan.canary_rights())?;
         let file = canary.file();
         std::fs::write(&file, "canary").map_err(trial_failed(&file))?;
         Ok(canary)
@@ -191,7 +246,7 @@ impl Canary {
 impl Drop for Canary {
     fn drop(&mut self) {
         // In the state directory it harms nobody; the name is never used again.
-        let _ = std::fs::remove_dir_all(&self.directory);
+        let _ = std::fs::remove_dir_all(&self.around);
     }
 }
 
@@ -221,6 +276,19 @@ fn refused(outcome: io::Result<File>, path: &Path, rights: Rights) -> Result<(),
             rights,
         }),
     }
+}
+
+/// Whoever may change a process that is not restricted, writes what that one may write. Tried on this process, which is
+/// the user's as all others are, and may do all of it to itself.
+pub(super) fn refuse_this_process() -> Result<(), SelfCheckFailure> {
+    for right in TAKES_OVER {
+        match open_own(right) {
+            Err(error) if error.raw_os_error() == Some(ERROR_ACCESS_DENIED.cast_signed()) => {}
+            Err(source) => return Err(SelfCheckFailure::ProcessUnclear { right, source }),
+            Ok(()) => return Err(SelfCheckFailure::ProcessGranted { right }),
+        }
+    }
+    Ok(())
 }
 
 /// The token must be able to write where its temporary files go, or the edits did not arrive.

@@ -1,5 +1,6 @@
 //! A session: a token, a job and a desktop that are set up once, and the commands that run with them.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub(super) struct Traces {
     pub(super) state: StateDirectory,
     pub(super) session: SessionId,
     pub(super) tmp: AbsolutePath,
+    /// What nobody removes or moves while the session lives: the places that it may write, and the state directory.
+    pub(super) held: Vec<File>,
     pub(super) removed: bool,
 }
 
@@ -44,6 +47,7 @@ impl Traces {
         if self.removed {
             return Ok(());
         }
+        self.held.clear();
         let mut book = Book::open(&self.state)?;
         let released = match book.is_open(self.session) {
             true => book.release(self.session),
@@ -82,14 +86,17 @@ impl Session {
     pub(super) fn new(
         plan: &Plan,
         user: &Sid,
-        logon: &Sid,
         token: CheckedToken,
         traces: Traces,
         patience: Duration,
     ) -> io::Result<Self> {
         let allow = |rights, sid: &Sid| Ace::new(AceKind::Allow, rights, sid.clone());
-        let list: Acl = [allow(ALL_ON_DESKTOP, user), allow(ON_DESKTOP, logon)]
-            .into_iter()
+        // For those who may use what the session makes: other sessions of the same logon may not.
+        let own = plan.token.default_dacl.iter().map(|ace| &ace.sid);
+        let list: Acl = own
+            .filter(|sid| *sid != user)
+            .map(|sid| allow(ON_DESKTOP, sid))
+            .chain([allow(ALL_ON_DESKTOP, user)])
             .collect();
         let descriptor = Descriptor::new(&list.to_bytes().map_err(io::Error::other)?)?;
         let desktop = Desktop::create(&format!("palisade-{}", traces.session), &descriptor)?;

@@ -1,6 +1,8 @@
 //! From a policy to a session in one call: repairs, looks, lowers, asks for accepted losses, edits, and checks the token.
 
+use std::fs::File;
 use std::io;
+use std::os::windows::io::AsHandle as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +12,7 @@ use palisade_policy::{
 };
 
 use super::book::Book;
-use super::error::{StartError, StateError};
+use super::error::{EditError, StartError, StateError};
 use super::self_check;
 use super::session::{Session, Traces};
 use super::state::StateDirectory;
@@ -19,7 +21,8 @@ use crate::host::WindowsHost;
 use crate::journal::{EditId, SessionId};
 use crate::lower::{WindowsToken, private_places};
 use crate::plan::Plan;
-use crate::survey::{SurveyError, SurveyOptions, look, plain};
+use crate::survey::{SurveyError, SurveyOptions, look, plain, residue};
+use crate::sys::file::{final_path, hold};
 use crate::sys::job::is_in_job;
 use crate::sys::random;
 use crate::sys::token::Token;
@@ -95,15 +98,8 @@ pub fn start(
         traces.session,
         traces.tmp.as_path(),
     )?;
-    let session = Session::new(
-        &plan,
-        &host.user,
-        &host.logon,
-        checked,
-        traces,
-        options.patience,
-    )
-    .map_err(system("the job or the desktop of the session"))?;
+    let session = Session::new(&plan, &host.user, checked, traces, options.patience)
+        .map_err(system("the job or the desktop of the session"))?;
     Ok(Started {
         session,
         policy,
@@ -134,31 +130,51 @@ pub(super) fn prepare(
         .map_err(SurveyError::Token)?;
     let state = StateDirectory::open(&options.state_directory, &user, options.patience)?;
     let session = new_session(&state)?;
+    prepare_session(policy, context, accepted, options, state, session)
+}
+
+/// The same for a session that has a number.
+pub(super) fn prepare_session(
+    policy: &CanonicalSandboxPolicy,
+    context: &PolicyContext,
+    accepted: &AcceptedLosses,
+    options: &StartOptions,
+    state: StateDirectory,
+    session: SessionId,
+) -> Result<Prepared, StartError> {
+    let tmp = state.session_tmp(session)?;
     let mut book = Book::open(&state)?;
     let left = book.repair()?;
     state.remove_old_tmp(|session| book.is_open(session));
 
     book.begin(session)?;
-    let tmp = state.make_session_tmp(session);
+    let made = state.make_session_tmp(&tmp);
     // From here on, whatever fails is undone.
     let mut traces = Traces {
         state: state.clone(),
         session,
-        tmp: match &tmp {
-            Ok(tmp) => tmp.clone(),
-            Err(_) => plain(state.path()).map_err(StateError::Path)?,
-        },
+        tmp: tmp.clone(),
+        held: Vec::new(),
         removed: false,
     };
-    let outcome = tmp.map_err(StartError::from).and_then(|tmp| {
-        plan_and_edit(
-            policy, context, accepted, options, &state, &mut book, session, &tmp,
-        )
-    });
+    let outcome = made
+        .and_then(|()| state.hold())
+        .map_err(StartError::from)
+        .and_then(|held| {
+            traces.held.extend(held);
+            plan_and_edit(
+                policy, context, accepted, options, &state, &mut book, session, &tmp,
+            )
+        })
+        .and_then(|parts| {
+            traces.held.extend(hold_places(&parts.1)?);
+            Ok(parts)
+        });
     let (policy, plan, mut enforcement, host) = match outcome {
         Ok(parts) => parts,
         Err(error) => {
             // While the journal is still held: nobody sees a half-made session.
+            traces.held.clear();
             traces.removed = book.release(session).is_ok();
             drop(book);
             if traces.removed {
@@ -215,6 +231,9 @@ fn plan_and_edit(
     host.capabilities
         .insert(tmp.clone(), state.new_capability()?);
 
+    host.second_check = self_check::second_check(state, session, state.new_capability()?)?;
+    host.residue = residue(&policy, &host, &options.survey);
+
     let (mut plan, mut enforcement) = WindowsToken.lower(&policy, &host)?.admit(accepted)?;
     if is_in_job().map_err(system("the job of the session"))? && !plan.job.ui_limits.is_empty() {
         // Documented: a job with such limits cannot be put into another one.
@@ -228,6 +247,45 @@ fn plan_and_edit(
         book.edit(session, EditId(number), edit)?;
     }
     Ok((policy, plan, enforcement, host))
+}
+
+/// Holds the directories that a command may write. Each denies to be removed by its own list, but the directory above it
+/// is the user's, and the second check does not ask about the removal of children: with its root a command would move
+/// whatever is protected in it.
+fn hold_places(plan: &Plan) -> Result<Vec<File>, EditError> {
+    let held = plan.hold.iter().map(|path| {
+        let failed = |source| EditError::Io {
+            what: "holding",
+            path: path.clone(),
+            source,
+        };
+        let held = hold(path.as_path()).map_err(failed)?;
+        let real = final_path(held.as_handle()).map_err(failed)?;
+        match plain(&real) {
+            Ok(found) if found == *path => Ok(held),
+            _ => Err(EditError::Moved {
+                path: path.clone(),
+                real,
+            }),
+        }
+    });
+    let mut held: Vec<File> = held.collect::<Result<_, EditError>>()?;
+    // What is above is not moved either while something below is open, by what is documented of NTFS. Where the user may
+    // open it, nobody has to rely on that.
+    let mut above: Vec<AbsolutePath> = Vec::new();
+    for path in &plan.hold {
+        let mut next = path.parent();
+        while let Some(path) = next {
+            next = path.parent();
+            if next.is_some() {
+                above.push(path);
+            }
+        }
+    }
+    above.sort();
+    above.dedup();
+    held.extend(above.iter().filter_map(|path| hold(path.as_path()).ok()));
+    Ok(held)
 }
 
 /// The places of a policy that get a capability: the roots, and what is granted inside something guarded.

@@ -17,7 +17,7 @@ use crate::host::Entry;
 use crate::journal::{Capabilities, SessionId};
 use crate::sid::Sid;
 use crate::survey::{locate, plain};
-use crate::sys::file::{LastName, make_directory, open, profile_directory};
+use crate::sys::file::{LastName, hold, make_directory, open, profile_directory};
 use crate::sys::random;
 use crate::sys::security::{Descriptor, file_dacl, file_owner};
 use crate::sys::token::Token;
@@ -166,11 +166,26 @@ impl StateDirectory {
             .map_err(self.failed("making a capability for", self.path.as_path()))
     }
 
-    /// Makes the directory for the temporary files of a session.
-    pub(super) fn make_session_tmp(&self, session: SessionId) -> Result<AbsolutePath, StateError> {
-        let path = self.sessions().join(session.to_string());
-        self.make_private(&path)?;
-        plain(&path).map_err(StateError::Path)
+    /// The directory for the temporary files of a session, made or not.
+    pub(super) fn session_tmp(&self, session: SessionId) -> Result<AbsolutePath, StateError> {
+        plain(&self.sessions().join(session.to_string())).map_err(StateError::Path)
+    }
+
+    /// Makes it.
+    pub(super) fn make_session_tmp(&self, tmp: &AbsolutePath) -> Result<(), StateError> {
+        self.make_private(tmp.as_path())
+    }
+
+    /// Keeps the directory and the journal from being removed or moved while the handles live: the second check does not
+    /// ask about the removal of children, and the directory above this one is the user's.
+    pub(super) fn hold(&self) -> Result<[File; 2], StateError> {
+        let held = |path: &Path| hold(path).map_err(self.failed("holding", path));
+        Ok([held(self.path.as_path())?, held(&self.journal_path())?])
+    }
+
+    /// Makes a directory for the trials of a token, in which the user has these rights.
+    pub(super) fn make_canary(&self, path: &Path, rights: Rights) -> io::Result<()> {
+        make_directory(path, &self.private_list(rights)?)
     }
 
     /// Removes the temporary files of every session that is not open, as far as the system lets us.
@@ -207,17 +222,26 @@ impl StateDirectory {
 
     /// Makes a directory that is for the user and the system only, and everything in it with it.
     fn make_private(&self, path: &Path) -> Result<(), StateError> {
-        let all = |sid: &Sid| {
-            Ace::new(AceKind::Allow, Rights::FILE_ALL, sid.clone()).with_flags(AceFlags::TREE)
-        };
-        let list: Acl = [&self.user, &Sid::local_system()]
-            .into_iter()
-            .map(all)
-            .collect();
-        let bytes = list.to_bytes().map_err(io::Error::other);
-        bytes
-            .and_then(|bytes| make_directory(path, &Descriptor::new(&bytes)?))
+        // A command has the rights of the user where the second check does not ask, and it was seen not to ask about the
+        // removal of children. The user removes what is here by the right to remove the thing itself.
+        let rights = Rights::FILE_ALL & !Rights::DELETE_CHILD;
+        self.private_list(rights)
+            .and_then(|list| make_directory(path, &list))
             .map_err(self.failed("making", path))
+    }
+
+    /// A list for the user, with these rights, and the system.
+    fn private_list(&self, rights: Rights) -> io::Result<Descriptor> {
+        let allow = |rights, sid: &Sid| {
+            Ace::new(AceKind::Allow, rights, sid.clone()).with_flags(AceFlags::TREE)
+        };
+        let list: Acl = [
+            allow(rights, &self.user),
+            allow(Rights::FILE_ALL, &Sid::local_system()),
+        ]
+        .into_iter()
+        .collect();
+        Descriptor::new(&list.to_bytes().map_err(io::Error::other)?)
     }
 
     /// Whoever may write here could make us remove entries, or leave them.

@@ -7,11 +7,8 @@
 //! ```
 
 #[cfg(windows)]
-#[expect(
-    clippy::exit,
-    reason = "a command's code has 32 bits here, and only this passes all of them on"
-)]
 fn main() {
+    // A command's code has 32 bits here, and only `exit` passes all of them on.
     let code = palisade_windows_token::wrapper::main_of_wrapper(std::env::args_os().skip(1));
     std::process::exit(code.cast_signed());
 }

@@ -7,12 +7,13 @@ mod report;
 mod token;
 
 use palisade_policy::{
-    Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces, ResolvedPolicy,
-    SandboxType,
+    AbsolutePath, Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces,
+    ResolvedPolicy, SandboxType,
 };
 
-use crate::host::WindowsHost;
-use crate::plan::{DesktopPlan, HandlePlan, Plan};
+use crate::acl::{Ace, AceKind, Rights};
+use crate::host::{Entry, WindowsHost};
+use crate::plan::{DesktopPlan, HandlePlan, Plan, Purpose};
 
 /// The variables that say where temporary files go.
 const TEMP_VARIABLES: [&str; 2] = ["TEMP", "TMP"];
@@ -58,14 +59,33 @@ impl Backend for WindowsToken {
         }
         let areas = areas::collect(policy, host)?;
         let built = edits::build(policy, host, &areas);
-        let token = token::plan(host, &built.capabilities);
+        let own: Vec<_> = areas
+            .opened
+            .values()
+            .filter(|opened| opened.private)
+            .map(|opened| opened.capability.clone())
+            .collect();
+        let token = token::plan(host, &built.capabilities, &own);
         let report = report::report(policy, host, &areas, &built);
         let (job, report) = job::plan(policy, report);
         let environment = host.session_tmp.iter().flat_map(|directory| {
             TEMP_VARIABLES.map(|variable| (variable.to_owned(), directory.clone()))
         });
+        // Only what must stay: a grant inside a root may be removed like the rest of it.
+        let stays = |path: &AbsolutePath| {
+            let denies = |ace: &Ace| ace.kind == AceKind::Deny && ace.rights == Rights::DELETE;
+            let mut edits = built.edits.iter().filter(|edit| edit.path == *path);
+            edits.any(|edit| edit.add.iter().any(denies))
+        };
+        let hold = built.edits.iter().filter(|edit| {
+            let located = areas.places.get(&edit.path).map(|area| &area.located);
+            matches!(edit.purpose, Purpose::WritableRoot | Purpose::Private)
+                && located.is_some_and(|located| located.entry == Entry::Directory)
+                && stays(&edit.path)
+        });
         let plan = Plan {
             token,
+            hold: hold.map(|edit| edit.path.clone()).collect(),
             acl_edits: built.edits,
             job,
             handles: HandlePlan::StandardOnly,

@@ -7,7 +7,8 @@ use palisade_policy::{
 use super::areas::Areas;
 use super::edits::{Built, Unguarded, WhyUnguarded};
 use crate::acl::Rights;
-use crate::host::{SecondNames, WindowsHost};
+use crate::host::{Entry, Residue, SecondNames, WindowsHost};
+use crate::plan::Purpose;
 
 const WRITES: &str = "write-restricted token, tried before it is used";
 const ENTRIES: &str = "entries that deny, in access lists";
@@ -53,11 +54,17 @@ pub(super) fn report(
         .with(Guarantee::NetworkHosts, hosts)
         .with(
             Guarantee::UnixSockets,
-            lost("named pipes and remote calls of other programs on this machine can be reached"),
+            lost(
+                "named pipes and remote calls of other programs on this machine can be reached, and what those do when \
+                 they are asked, such as a scheduled task, is not restricted",
+            ),
         )
         .with(
             Guarantee::ProcessIsolation,
-            lost("other processes of the same user can be seen, opened and read"),
+            lost(
+                "other processes of the same user can be seen, read and ended; that the token cannot change one is tried \
+                 on the process that starts the session, and on no other",
+            ),
         )
         .with(
             Guarantee::TreeKill,
@@ -99,16 +106,28 @@ fn writes_outside(host: &WindowsHost, built: &Built) -> Measure {
         ))
         .cured_by("replace each by a copy of its own");
     }
+    // A command can give a file outside a second name in its workspace, as far as anybody has shown, and when the next
+    // session opens that, the file is open.
+    let looked = host.second_names == SecondNames::None;
     // Seen by others on real machines, and never by us to be refused: files whose directory the user controls in full.
     let sees_children = host
         .second_check
         .is_some_and(|seen| seen.contains(Rights::CHANGES));
     if !sees_children {
         return Measure::missing(
-            "nothing outside can be written or made, but what lies in a directory that the user controls in full can be \
-             deleted or moved into a writable place: the second check was seen not to ask about that right",
+            "nothing outside can be opened for writing or made by its path, but what lies in a directory that the user \
+             controls in full can be deleted, renamed or moved into a writable place: the second check was seen not to \
+             ask about that right. Nor is anything held that others write when they are asked: services, scheduled tasks, servers \
+             of files",
         )
         .cured_by(STRONGER);
+    }
+    if !looked {
+        return Measure::missing(
+            "nobody looked for files with a second name: one that lies in a writable place and also outside is opened by \
+             both names, and an earlier command may have made it",
+        )
+        .cured_by("look for them when the host is surveyed");
     }
     Measure::enforced(WRITES)
 }
@@ -124,6 +143,20 @@ fn protected(policy: &ResolvedPolicy, host: &WindowsHost, areas: &Areas, built: 
             "{path} has no access list at all, so everybody may change it, and remove what it holds"
         ))
         .cured_by(format!("give {path} an access list"));
+    }
+    let holds_more = built.edits.iter().any(|edit| {
+        edit.purpose == Purpose::Protected
+            && areas
+                .places
+                .get(&edit.path)
+                .is_some_and(|area| area.located.entry == Entry::Directory)
+    });
+    if let Residue::Found { count, example } = &host.residue {
+        return Measure::missing(format!(
+            "{count} objects in what is protected, such as {example}, have entries of their own that open them to \
+             commands; an earlier one made them so"
+        ))
+        .cured_by("let them have only what they inherit, as with `icacls PATH /reset`");
     }
     if let Some(unguarded) = built.unguarded.first() {
         let (why, cure) = explain(unguarded);
@@ -150,6 +183,13 @@ fn protected(policy: &ResolvedPolicy, host: &WindowsHost, areas: &Areas, built: 
             "{glob} keeps what matched when the session began; what matches later can be written"
         ))
         .cured_by("name the paths instead of a pattern");
+    }
+    if holds_more && host.residue == Residue::Unknown {
+        return Measure::missing(
+            "not everything in what is protected was looked at, and what an earlier command made there can have entries \
+             of its own that open it",
+        )
+        .cured_by("protect directories with fewer files in them");
     }
     Measure::enforced(ENTRIES)
 }

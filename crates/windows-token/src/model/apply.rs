@@ -53,12 +53,18 @@ pub fn apply(plan: &Plan, files: &mut FileSystem) -> Result<Applied, ApplyError>
         files.propagate(id);
         applied.0.push((edit.path.clone(), added));
     }
+    for path in &plan.hold {
+        let missing = || ApplyError::Missing(path.clone());
+        let id = files.find(path).ok_or_else(missing)?;
+        files.hold(id);
+    }
     Ok(applied)
 }
 
 impl Applied {
     /// Removes it all, last first, and hands each change down. What is gone is passed over.
     pub fn remove(self, files: &mut FileSystem) {
+        files.release();
         for (path, added) in self.0.into_iter().rev() {
             let Some(id) = files.find(&path) else {
                 continue;

@@ -1,6 +1,6 @@
 //! A small file system: a tree of objects, each with its descriptor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Component;
 
@@ -15,6 +15,7 @@ pub struct FileSystem {
     root: ObjectId,
     next: u32,
     case: PathCase,
+    held: BTreeSet<ObjectId>,
 }
 
 /// Which object, whatever it is called.
@@ -66,7 +67,35 @@ impl FileSystem {
             root: ObjectId(0),
             next: 1,
             case,
+            held: BTreeSet::new(),
         }
+    }
+
+    /// Somebody keeps an object open who does not share its removal.
+    pub fn hold(&mut self, object: ObjectId) {
+        self.held.insert(object);
+    }
+
+    /// Nobody keeps anything open any more.
+    pub fn release(&mut self) {
+        self.held.clear();
+    }
+
+    /// Whether an object stays where it is, whatever any access list says: it is kept open, or something below it is.
+    #[must_use]
+    pub fn is_held(&self, object: ObjectId) -> bool {
+        let mut pending = vec![object];
+        while let Some(at) = pending.pop() {
+            if self.held.contains(&at) {
+                return true;
+            }
+            let names = self
+                .objects
+                .get(&at)
+                .and_then(|object| object.names.as_ref());
+            pending.extend(names.into_iter().flat_map(BTreeMap::values));
+        }
+        false
     }
 
     /// The object of a path.

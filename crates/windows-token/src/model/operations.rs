@@ -86,6 +86,9 @@ pub enum Failed {
     /// It makes no sense: nothing is there, something is in the way, or it is of the wrong kind.
     #[error("{0}: cannot be done there, whoever asks")]
     Impossible(AbsolutePath),
+    /// Somebody keeps it open, or something below it.
+    #[error("{0}: is kept open")]
+    Held(AbsolutePath),
 }
 
 /// Rights that an operation asks for on one object.
@@ -316,6 +319,9 @@ fn demand(files: &FileSystem, path: &AbsolutePath, rights: Rights) -> Result<Dem
 /// What removes a name.
 fn deletion(files: &FileSystem, path: &AbsolutePath) -> Result<Demand, Failed> {
     let (directory, _) = place(files, path)?;
+    if files.find(path).is_some_and(|object| files.is_held(object)) {
+        return Err(Failed::Held(path.clone()));
+    }
     Ok(Demand {
         or_of_directory: Some(directory),
         ..demand(files, path, Rights::DELETE)?

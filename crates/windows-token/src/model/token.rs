@@ -164,13 +164,26 @@ impl Token {
 }
 
 /// Whether a token would be used at all: of what a plan says that it must be refused, each by itself, on a file of the
-/// user's own over which he has full control, it is refused everything.
+/// user's own and on the directory that holds it, it is refused everything. The directory counts for the file, and the one
+/// above for the directory: whoever may remove what it holds may open that to remove it.
 #[must_use]
 pub fn passes_self_check(plan: &TokenPlan, host: &WindowsHost, switches: Switches) -> bool {
     let token = Token::of_plan(plan, host);
-    let his = Ace::new(AceKind::Allow, Rights::FILE_ALL, host.user.clone());
-    let canary = Descriptor::new(host.user.clone(), [his]);
-    let granted = |right: Rights| check(&token, &canary, right, switches).is_ok();
+    let with = |rights| {
+        let his = Ace::new(AceKind::Allow, rights, host.user.clone());
+        Descriptor::new(host.user.clone(), [his])
+    };
+    let above = with(Rights::FILE_ALL & !Rights::DELETE_CHILD);
+    let directory = with(plan.canary_rights());
+    let file = directory.clone();
+    let gets = |object, right| check(&token, object, right, switches).is_ok();
+    let granted = |right: Rights| {
+        [(&file, &directory), (&directory, &above)]
+            .into_iter()
+            .any(|(object, holder)| {
+                gets(object, right) || right == Rights::DELETE && gets(holder, Rights::DELETE_CHILD)
+            })
+    };
     (0..u32::BITS)
         .map(|bit| Rights(1 << bit))
         .filter(|right| plan.must_refuse.contains(*right))

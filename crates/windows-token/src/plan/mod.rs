@@ -16,6 +16,9 @@ pub struct Plan {
     pub token: TokenPlan,
     /// What is added to access lists of the host while the session lives, in this order, and removed in the other.
     pub acl_edits: Vec<AclEdit>,
+    /// Directories that are kept open, so that nobody removes or moves them or what is above them: an access list cannot say
+    /// that where the user controls the directory above.
+    pub hold: Vec<AbsolutePath>,
     /// What holds the processes together.
     pub job: JobPlan,
     /// What the command inherits. Nothing else of ours reaches it.
@@ -51,6 +54,16 @@ pub struct TokenPlan {
     /// is granted any of it is not used: nobody has documented whether the second check sees the last two, and with them
     /// a command could open whatever the user owns.
     pub must_refuse: Rights,
+}
+
+impl TokenPlan {
+    /// What the user may do to the directory in which a token is tried: everything, but remove what it holds only if that
+    /// must be refused. Where the second check does not ask about that right, whoever has it opens the file for removal,
+    /// and the trial would find a token that does not restrict wherever it does.
+    #[must_use]
+    pub fn canary_rights(&self) -> Rights {
+        Rights::FILE_ALL & !Rights::DELETE_CHILD | self.must_refuse & Rights::DELETE_CHILD
+    }
 }
 
 /// Entries for the access list of one object.

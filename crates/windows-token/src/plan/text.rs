@@ -15,6 +15,9 @@ impl fmt::Display for Plan {
                 writeln!(f, "    {ace}")?;
             }
         }
+        for path in &self.hold {
+            writeln!(f, "kept open: {path}")?;
+        }
         self.job.fmt(f)?;
         writeln!(f, "handles: {}", self.handles)?;
         writeln!(f, "desktop: {}", self.desktop)?;

@@ -11,6 +11,8 @@ mod identity;
 mod locate;
 #[cfg(windows)]
 mod look;
+#[cfg(windows)]
+mod residue;
 mod spelling;
 
 #[cfg(windows)]
@@ -19,4 +21,6 @@ pub use locate::LocateError;
 pub(crate) use locate::{is_missing, locate, plain};
 #[cfg(windows)]
 pub use look::{SurveyError, SurveyOptions, look};
+#[cfg(windows)]
+pub(crate) use residue::residue;
 pub use spelling::{Spelled, SpellingProblem, spelled};

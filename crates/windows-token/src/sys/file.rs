@@ -27,6 +27,7 @@ use super::token::Token;
 use super::{check, length, own, raw, text};
 use crate::acl::Rights;
 use crate::journal::FileId;
+use crate::survey::is_missing;
 
 /// Whether the last name of a path is followed, if it is a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,19 @@ pub(crate) fn open(path: &Path, rights: Rights, last: LastName) -> io::Result<Fi
         .access_mode(rights.0)
         .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
         .custom_flags(flags)
+        .open(path)
+}
+
+/// Opens something so that nobody removes or moves it while the handle lives, nor a directory above it: the system asks
+/// about open handles, whoever the other is. Nothing is read by it, and everybody may go on writing.
+///
+/// # Errors
+/// The system refused, or somebody has it open to remove it.
+pub(crate) fn hold(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .access_mode(Rights::READ_DATA.0)
+        .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT)
         .open(path)
 }
 
@@ -119,8 +133,10 @@ pub(crate) fn volumes_without_acls() -> io::Result<Vec<AbsolutePath>> {
         let opened = open(root.as_path(), Rights::READ_ATTRIBUTES, LastName::Followed);
         let has_acls = match opened {
             Ok(opened) => volume_has_acls(opened.as_handle()).unwrap_or(false),
-            // Nothing to read, and nothing to write.
-            Err(_) => continue,
+            // No medium: nothing to read, and nothing to write.
+            Err(error) if is_missing(&error) => continue,
+            // Whoever may not look at the root may still reach what is below it.
+            Err(_) => false,
         };
         if !has_acls {
             without.push(root);

@@ -1,6 +1,6 @@
 //! Calls that only tests make: who is asked here is the system itself.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::windows::io::OwnedHandle;
 use std::ptr;
 
@@ -29,14 +29,11 @@ pub(crate) fn is_wine() -> bool {
 }
 
 /// Says that a test has shown nothing here, and whether that is so.
-#[expect(
-    clippy::print_stderr,
-    reason = "whoever counts the tests wants to know"
-)]
 pub(crate) fn skipped_on_wine(what: &str) -> bool {
     let wine = is_wine();
     if wine {
-        eprintln!("skipped: Wine {what}");
+        // Past the harness, which keeps back what passing tests say.
+        let _ = writeln!(io::stderr(), "skipped: Wine {what}");
     }
     wine
 }

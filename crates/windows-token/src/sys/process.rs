@@ -16,9 +16,10 @@ use windows_sys::Win32::System::Threading::{
     DeleteProcThreadAttributeList, EXTENDED_STARTUPINFO_PRESENT, GetCurrentProcess,
     GetExitCodeProcess, GetProcessTimes, INFINITE, InitializeProcThreadAttributeList,
     LPPROC_THREAD_ATTRIBUTE_LIST, OpenProcess, PROC_THREAD_ATTRIBUTE_HANDLE_LIST,
-    PROC_THREAD_ATTRIBUTE_JOB_LIST, PROCESS_INFORMATION, PROCESS_QUERY_LIMITED_INFORMATION,
-    PROCESS_SYNCHRONIZE, STARTF_USESTDHANDLES, STARTUPINFOEXW, UpdateProcThreadAttribute,
-    WaitForSingleObject,
+    PROC_THREAD_ATTRIBUTE_JOB_LIST, PROCESS_CREATE_PROCESS, PROCESS_CREATE_THREAD,
+    PROCESS_DUP_HANDLE, PROCESS_INFORMATION, PROCESS_QUERY_LIMITED_INFORMATION,
+    PROCESS_SET_INFORMATION, PROCESS_SYNCHRONIZE, PROCESS_VM_OPERATION, PROCESS_VM_WRITE,
+    STARTF_USESTDHANDLES, STARTUPINFOEXW, UpdateProcThreadAttribute, WaitForSingleObject,
 };
 
 use super::buffer::Buffer;
@@ -26,6 +27,7 @@ use super::desktop::Desktop;
 use super::job::Job;
 use super::token::Token;
 use super::{check, length, own, raw, text};
+use crate::acl::Rights;
 
 /// Everything that a new process is.
 #[derive(Debug)]
@@ -216,6 +218,27 @@ pub(crate) fn is_alive(id: u32, started: u64) -> bool {
     // Numbers are used again; moments are not.
     let same = start_of(handle.as_handle()).map_or(true, |moment| moment == started);
     same && !ended
+}
+
+/// Rights on a process, each of which is enough to make it do something, or is part of what is.
+pub(crate) const TAKES_OVER: [u32; 8] = [
+    PROCESS_CREATE_THREAD,
+    PROCESS_VM_OPERATION,
+    PROCESS_VM_WRITE,
+    PROCESS_DUP_HANDLE,
+    PROCESS_CREATE_PROCESS,
+    PROCESS_SET_INFORMATION,
+    Rights::WRITE_DAC.0,
+    Rights::WRITE_OWNER.0,
+];
+
+/// Opens this process as a stranger would, with this right, and closes it again.
+///
+/// # Errors
+/// The system refused.
+pub(crate) fn open_own(right: u32) -> io::Result<()> {
+    // SAFETY: no pointers; the handle is ours, or null.
+    unsafe { own(OpenProcess(right, 0, std::process::id())) }.map(drop)
 }
 
 /// A copy of a handle that a child inherits, if it is in its list.

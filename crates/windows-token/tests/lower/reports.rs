@@ -2,11 +2,11 @@
 
 use palisade_policy::{
     AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, GitAccess, Guarantee, Level,
-    NetworkAllowlistEntry, PathRules, ResourceLimits, SeccompProfile,
+    NetworkAllowlistEntry, PathRules, Reopened, ResourceLimits, SeccompProfile,
 };
 use palisade_windows_token::WindowsToken;
 use palisade_windows_token::acl::Rights;
-use palisade_windows_token::host::{Matches, SecondNames};
+use palisade_windows_token::host::{Matches, Residue, SecondNames};
 
 use crate::world::{Node, World, abs, native, root, spec, with_rules, workspace};
 
@@ -121,6 +121,19 @@ fn a_protected_path_that_is_missing_is_named_with_its_cure() {
     let (_, why, _) = said(&report, Guarantee::ProtectedPaths);
     assert!(why.ends_with("(and 1 more)"), "{why}");
     assert!(report.notes().iter().any(|note| note.contains(".vscode")));
+}
+
+/// A grant is a workspace of its own: what it protects may be missing there.
+#[test]
+fn what_a_grant_protects_is_missed_as_well() {
+    let rules = PathRules::default()
+        .with_protected([])
+        .with_read_only([spec("/srv/app")])
+        .with_reopened([Reopened::write(abs("/srv/app/src"))]);
+    let (_, report) = World::sample().plan(&with_rules(rules));
+    let (level, why, _) = said(&report, Guarantee::ProtectedPaths);
+    assert_eq!(level, Level::NotEnforced);
+    assert!(why.contains(&native("/srv/app/src/.git")), "{why}");
 }
 
 /// What is missing outside the places cannot be made either.
@@ -273,4 +286,46 @@ fn commits_do_not_come_back() {
     let commit = PathRules::default().with_git(GitAccess::Commit);
     let (_, report) = World::sample().plan(&with_rules(commit));
     assert_eq!(report.level(Guarantee::GitImport), Level::NotEnforced);
+}
+
+/// Whoever makes an object gives it a list, and its own entries are read before those that it inherits.
+#[test]
+fn what_an_earlier_command_opened_for_itself_is_not_called_protected() {
+    let world = World::sample();
+    let reported = |residue: Residue| {
+        let mut host = world.host();
+        host.residue = residue;
+        let (policy, host) = world.prepare(&workspace(), host).unwrap();
+        let report = WindowsToken.lower(&policy, &host).unwrap();
+        said(report.enforcement(), Guarantee::ProtectedPaths)
+    };
+    assert_eq!(reported(Residue::None).0, Level::Enforced);
+    let (level, why, cure) = reported(Residue::Found {
+        count: 2,
+        example: abs("/srv/app/.git/hooks"),
+    });
+    assert_eq!(level, Level::NotEnforced);
+    assert!(why.contains(&native("/srv/app/.git/hooks")), "{why}");
+    assert!(cure.contains("icacls"), "{cure}");
+    let (level, why, _) = reported(Residue::Unknown);
+    assert_eq!(level, Level::NotEnforced);
+    assert!(why.contains("not everything"), "{why}");
+}
+
+/// A second name can be made by an earlier command, so that nobody looked is not that there is none.
+#[test]
+fn a_second_name_that_nobody_looked_for_is_a_loss() {
+    let world = World::sample();
+    let reported = |names: SecondNames| {
+        let mut host = world.host();
+        host.second_check = Some(Rights::CHANGES);
+        host.second_names = names;
+        let (policy, host) = world.prepare(&workspace(), host).unwrap();
+        let report = WindowsToken.lower(&policy, &host).unwrap();
+        said(report.enforcement(), Guarantee::WritesOutside)
+    };
+    assert_eq!(reported(SecondNames::None).0, Level::Enforced);
+    let (level, why, _) = reported(SecondNames::Unknown);
+    assert_eq!(level, Level::NotEnforced);
+    assert!(why.contains("second name"), "{why}");
 }

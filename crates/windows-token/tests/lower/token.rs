@@ -5,7 +5,7 @@ use palisade_policy::{
 };
 use palisade_windows_token::Sid;
 use palisade_windows_token::acl::{AceFlags, AceKind, Rights};
-use palisade_windows_token::plan::{DesktopPlan, HandlePlan, UiLimit};
+use palisade_windows_token::plan::{DesktopPlan, HandlePlan, Purpose, UiLimit};
 
 use crate::world::{Node, TMP, World, abs, logon, root, user, with_rules, workspace};
 
@@ -49,19 +49,34 @@ fn only_capabilities_and_the_logon_session_write() {
 fn what_the_command_makes_is_its_own() {
     let token = World::sample().plan(&workspace()).0.token;
     let named: Vec<&Sid> = token.default_dacl.iter().map(|ace| &ace.sid).collect();
-    for sid in token
-        .restricting
-        .iter()
-        .chain([&user(), &Sid::local_system()])
-    {
-        assert!(named.contains(&sid), "{sid}");
-    }
-    assert_eq!(named.len(), token.restricting.len() + 2);
+    let [who, system, own] = named.as_slice() else {
+        panic!("{named:?}");
+    };
+    assert_eq!((*who, *system), (&user(), &Sid::local_system()));
+    assert!(token.restricting.contains(own), "or the second check fails");
     for ace in &token.default_dacl {
         assert_eq!(
             (ace.kind, ace.flags, ace.rights),
             (AceKind::Allow, AceFlags::NONE, Rights::GENERIC_ALL)
         );
+    }
+}
+
+/// Its processes are among what a command makes, and every session of a logon has the same identifier for that: who could
+/// change a process of another session would write what that one may write.
+#[test]
+fn what_the_command_makes_is_closed_to_other_sessions() {
+    let (plan, _) = World::sample().plan(&workspace());
+    let of_roots = plan
+        .acl_edits
+        .iter()
+        .filter(|edit| edit.purpose == Purpose::WritableRoot)
+        .flat_map(|edit| &edit.add)
+        .map(|ace| ace.sid.clone());
+    let shared: Vec<Sid> = of_roots.chain([logon(), Sid::everyone()]).collect();
+    assert!(shared.len() > 2, "{plan}");
+    for ace in &plan.token.default_dacl {
+        assert!(!shared.contains(&ace.sid), "{}", ace.sid);
     }
 }
 

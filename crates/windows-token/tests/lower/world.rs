@@ -8,7 +8,7 @@ use palisade_policy::{
     ResolvedPolicy, WorkspaceRoot,
 };
 use palisade_windows_token::acl::{Ace, AceKind};
-use palisade_windows_token::host::{Entry, Located, Matches, SecondNames};
+use palisade_windows_token::host::{Entry, Located, Matches, Residue, SecondNames};
 use palisade_windows_token::plan::AclEdit;
 use palisade_windows_token::{Plan, Sid, WindowsHost, WindowsToken, private_places};
 
@@ -125,6 +125,7 @@ impl World {
         .to_vec();
         host.session_tmp = Some(abs(TMP));
         host.second_names = SecondNames::None;
+        host.residue = Residue::None;
         host
     }
 

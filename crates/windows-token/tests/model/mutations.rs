@@ -141,6 +141,8 @@ fn every_denial_is_needed() {
         assert!(denials.len() >= 10, "{}", world.plan);
         for (at, rights) in denials {
             let said = with(&world, |plan| {
+                // What is kept open stays without any entry; either half alone must do.
+                plan.hold.clear();
                 let denied = |ace: &Ace| ace.kind == AceKind::Deny && ace.rights == rights;
                 plan.acl_edits[at].add.retain(|ace| !denied(ace));
             });
@@ -150,6 +152,46 @@ fn every_denial_is_needed() {
             assert!(said.is_some() || doubled, "{path} {rights}\n{}", world.plan);
         }
     }
+}
+
+/// A check that no Windows passes keeps everything out, the command included: as published, the removal of children is not
+/// asked about, so the user must not have it where the token is tried, unless that is what is tried.
+#[test]
+fn the_self_check_passes_where_windows_is_as_published() {
+    use palisade_windows_token::model::{Switches, WriteType};
+    let passes = |world: &World, write_type| {
+        let switches = Switches::PUBLISHED.with_write_type(write_type);
+        world.switches(&world.plan).contains(&switches)
+    };
+    let [usual, seen] = both();
+    assert!(passes(&usual, WriteType::Wide) && passes(&usual, WriteType::Widest));
+    assert!(!passes(&seen, WriteType::Wide) && passes(&seen, WriteType::Widest));
+    assert!(
+        !passes(&usual, WriteType::Narrow),
+        "then lists can be changed"
+    );
+}
+
+/// A root denies its own removal, but the directory above it is the user's: with the root everything protected in it would
+/// be gone from its path, and a name outside could be written.
+#[test]
+fn a_root_that_is_not_kept_open_can_be_moved() {
+    use palisade_windows_token::model::{Failed, Operation, Switches};
+    let world = scene(None);
+    let to = abs("/srv/elsewhere");
+    let from = abs("/srv/app");
+    let moved = Operation::Rename {
+        from: from.clone(),
+        to,
+    };
+    let tried = |plan: &Plan| {
+        let started = world.start(plan).unwrap();
+        moved.attempt(&started.files, &started.token, Switches::PUBLISHED)
+    };
+    assert_eq!(tried(&world.plan), Err(Failed::Held(from)));
+    let mut plan = world.plan.clone();
+    plan.hold.clear();
+    assert_eq!(tried(&plan), Ok(()));
 }
 
 /// Every right that a guard denies is needed, where an earlier command gave itself that right.

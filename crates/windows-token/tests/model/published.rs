@@ -149,6 +149,17 @@ fn full_control_over_a_directory_removes_what_it_holds() {
             "{attack:?}"
         );
     }
+    // The workspace itself goes as well, and what may be written there goes along.
+    let mut moved = with_entry(
+        files(FULL),
+        "/srv/app",
+        here(deny(Rights::DELETE, capability(1))),
+    );
+    moved = with_entry(moved, "/srv", here(allow(FULL, user())));
+    let away = rename("/srv/app", "/srv/elsewhere");
+    away.perform(&mut moved, &token, Switches::PUBLISHED)
+        .unwrap();
+    assert!(attempt(&moved, &token, &write("/srv/elsewhere/old.txt")));
     // An entry that denies it to somebody who is in the first pass holds.
     let held = with_entry(
         files(FULL),

@@ -9,7 +9,7 @@ use palisade_policy::{
     WorkspaceRoot,
 };
 use palisade_windows_token::acl::{Dacl, Rights};
-use palisade_windows_token::host::{Entry, Located, Matches, SecondNames, WindowsHost};
+use palisade_windows_token::host::{Entry, Located, Matches, Residue, SecondNames, WindowsHost};
 use palisade_windows_token::model::{
     Applied, Descriptor, FileSystem, Kind, Switches, Token, apply, check, passes_self_check,
 };
@@ -168,7 +168,14 @@ impl World {
             let access = Access::Write((*path).clone());
             self.policy.place(&access).is_some()
         };
-        roots.chain(self.policy.private()).filter(open).collect()
+        // A grant in a root is part of it, unless a guard closes the root.
+        let (rules, _) = self.policy.canonical().rules().unwrap();
+        let granted = rules.reopened.iter().filter(|grant| grant.write);
+        roots
+            .chain(self.policy.private())
+            .chain(granted.map(|grant| &grant.path))
+            .filter(open)
+            .collect()
     }
 }
 
@@ -184,8 +191,9 @@ fn plausible(nodes: &[Node], policy: &ResolvedPolicy) -> Vec<Node> {
     let inside = |path: &AbsolutePath| {
         opened().any(|root| root.covers(path, case) && root.depth() < path.depth())
     };
+    let guards = |path: &AbsolutePath| guarded.iter().any(|guard| guard.covers(path, case));
     let own = |node: &Node| match node.own {
-        Own::Residue if !guarded.contains(&&node.path) || !inside(&node.path) => Own::Nothing,
+        Own::Residue if !guards(&node.path) || !inside(&node.path) => Own::Nothing,
         own => own,
     };
     let settled = |node: &Node| Node {
@@ -283,6 +291,42 @@ fn survey(host: &mut WindowsHost, files: &FileSystem, policy: &ResolvedPolicy) {
         .map(|(path, _)| path.clone())
         .collect();
     host.second_names = SecondNames::None;
+    let to: Vec<Sid> = host
+        .capabilities
+        .values()
+        .chain([&host.logon])
+        .cloned()
+        .collect();
+    let closed = |path: &AbsolutePath| policy.place(&Access::Write(path.clone())).is_none();
+    let below_closed = |path: &AbsolutePath| {
+        let inside = |above: &AbsolutePath| {
+            let roots = policy.roots().iter().map(|root| &root.root);
+            roots
+                .chain(policy.private())
+                .any(|place| place.covers(above, case))
+        };
+        std::iter::successors(path.parent(), AbsolutePath::parent)
+            .any(|above| inside(&above) && closed(&above))
+    };
+    let left: Vec<&AbsolutePath> = everybody
+        .iter()
+        .filter(|(path, id)| {
+            let descriptor = &files.object(*id).unwrap().descriptor;
+            let opens = match &descriptor.dacl {
+                Dacl::Null => true,
+                Dacl::List(list) => list.opens_by_itself(descriptor.protected, &to),
+            };
+            opens && closed(path) && below_closed(path)
+        })
+        .map(|(path, _)| path)
+        .collect();
+    host.residue = match left.as_slice() {
+        [] => Residue::None,
+        [example, ..] => Residue::Found {
+            count: left.len() as u64,
+            example: (*example).clone(),
+        },
+    };
 }
 
 fn look(files: &FileSystem, token: &Token, path: &AbsolutePath) -> Located {

@@ -1,7 +1,7 @@
 //! Part `wine`: tests for Windows, run by Wine for an ordinary user.
 //!
-//! A package takes part by listing `wine` under `[package.metadata.ci]`: all its tests are run, each entry of the list
-//! being the name of one with arguments for its harness. Wine is honest about processes, pipes, jobs and handles, and
+//! A package takes part by listing `wine` under `[package.metadata.ci]`: all its tests are run if the list is empty, else
+//! those that it names, `lib` being those of the library, each with arguments for its harness. Wine is honest about processes, pipes, jobs and handles, and
 //! pretends about tokens and access lists; what it cannot show is skipped by the tests themselves, and the skips that
 //! are known are listed in `skips`. Any other fails.
 
@@ -43,14 +43,21 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
     if packages.is_empty() {
         bail!("no package lists `wine` under `[package.metadata.ci]`");
     }
-    let built = build(workspace, &packages)?;
+    let (mut failures, mut built) = (String::new(), Vec::new());
+    for package in &packages {
+        // What others have to say is of interest all the same.
+        match build(workspace, package) {
+            Ok(executables) => built.extend(executables),
+            Err(error) => failures.push_str(&format!("{}: {error:#}\n", package.name)),
+        }
+    }
     let stage = Stage::new("wine")?;
     for program in built.iter().filter(|one| one.kind == Kind::Program) {
         stage.add_program(&program.path, &format!("{}.exe", program.name))?;
     }
     let prefix = Prefix::boot(&stage, &toolchain::folder(workspace)?)?;
     let mut skips = Skips::default();
-    let (mut failures, mut notes, mut passed) = (String::new(), Vec::new(), 0);
+    let (mut notes, mut passed) = (Vec::new(), 0);
     for package in packages {
         add_files(workspace, &stage, package)?;
         let mut count = 0;
@@ -85,16 +92,32 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
     })
 }
 
-fn build(workspace: &Workspace, packages: &[&Package]) -> Result<Vec<Executable>> {
+fn build(workspace: &Workspace, package: &Package) -> Result<Vec<Executable>> {
     let mut command = toolchain::cargo(workspace, "test", WINDOWS)?;
-    command.args(["--no-run", "--all-features", "--lib", "--bins", "--tests"]);
-    command.args(["--quiet", "--message-format=json"]);
-    command.args(
-        packages
-            .iter()
-            .map(|package| format!("--package={}", package.name)),
-    );
-    executables::build(command)
+    command
+        .args(["--no-run", "--quiet", "--message-format=json"])
+        .args(["--all-features", "--bins"])
+        .arg(format!("--package={}", package.name));
+    let wishes = package.ci_list("wine");
+    if wishes.is_empty() {
+        command.args(["--lib", "--tests"]);
+    }
+    for wish in &wishes {
+        match parts(wish).0 {
+            "lib" => command.arg("--lib"),
+            name => command.args(["--test", name]),
+        };
+    }
+    let mut built = executables::build(command)?;
+    // Programs have unit tests too; they are the library's to run.
+    let library = package.library().map(|library| library.name.as_str());
+    built.retain(|one| one.kind != Kind::UnitTests || library == Some(&one.name));
+    Ok(built)
+}
+
+/// The name of a test and arguments for its harness.
+fn parts(wish: &str) -> (&str, &str) {
+    wish.split_once(' ').unwrap_or((wish, ""))
 }
 
 /// What tests read while they run: snapshots and the like, in the folders in which they expect them.
@@ -124,8 +147,8 @@ fn command(
     // What a passing test says is kept back otherwise, and with it that it did not run.
     command.arg("--nocapture");
     for wish in package.ci_list("wine") {
-        let (name, arguments) = wish.split_once(' ').unwrap_or((&wish, ""));
-        if name == test.name {
+        let (name, arguments) = parts(&wish);
+        if name == test.name || (name == "lib" && test.kind == Kind::UnitTests) {
             command.args(arguments.split_whitespace());
         }
     }

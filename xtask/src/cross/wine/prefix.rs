@@ -53,6 +53,8 @@ impl<'a> Prefix<'a> {
         command
             .env("WINEPREFIX", &self.folder)
             .env("WINEDEBUG", "-all")
+            // Names of files are translated to this encoding; without one, only ASCII can be said.
+            .env("LC_ALL", "C.UTF-8")
             // Neither is needed, and Wine would offer to download them.
             .env("WINEDLLOVERRIDES", "mscoree=;mshtml=");
         command

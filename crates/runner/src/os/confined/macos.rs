@@ -1,5 +1,5 @@
-//! Sessions of Seatbelt. There is no process that keeps a session: each command has the profile applied to it anew, and
-//! what they share is the profile and a directory for temporary files.
+//! Sessions of Seatbelt. There is no process that keeps a session: each command has a profile made for what is there when
+//! it is started, and what they share is the policy and a directory for temporary files.
 
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -9,11 +9,12 @@ use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
 use palisade_policy::{
-    AbsolutePath, Backend as _, Enforcement, PolicyContext, PolicyError, ResolvedPolicy,
+    AbsolutePath, AcceptedLosses, Backend as _, Enforcement, PolicyContext, PolicyError,
+    ResolvedPolicy,
 };
 use palisade_seatbelt::apply::{self, ApplyError, Launch, RunTag, SessionTmp};
 use palisade_seatbelt::denials::{Collector, LogSource as _, SystemLog, collect};
-use palisade_seatbelt::{MacHost, Seatbelt, survey};
+use palisade_seatbelt::{MacHost, Seatbelt, SeatbeltPlan, survey};
 
 use super::staged::{self, ended, failure, wrapped};
 use super::trusted::{helper_is_same, real};
@@ -37,7 +38,8 @@ const LOG_BYTES: usize = 4 * 1024 * 1024;
 /// A session that is set up, for commands from any thread.
 #[derive(Debug)]
 pub(crate) struct ConfinedSession {
-    launch: Launch,
+    mac: MacHost,
+    accepted: AcceptedLosses,
     tag: RunTag,
     helper: PathBuf,
     environment: Vec<(&'static str, AbsolutePath)>,
@@ -87,20 +89,12 @@ impl ConfinedSession {
             .map_err(|error| refused(&error))?;
         own.check(&policy)?;
         helper_is_same(&helper)?;
-        let lowered = Seatbelt
-            .lower(&policy, &mac)
-            .map_err(|error| refused(&error))?;
-        let (plan, enforcement) = lowered
-            .admit(&placed.accepted)
-            .map_err(|refusal| SetupFailure::new("accepting losses", None, refusal.to_string()))?;
         let tag = RunTag::random().map_err(|error| stdio::failure("finding a tag", &error))?;
-        let launch = Launch::new(
-            &tag.put_into(&plan.profile.text()),
-            &plan.profile.parameters,
-        )
-        .map_err(|error| failure(&error))?;
+        let (plan, enforcement) = admitted(&policy, &mac, &placed.accepted)?;
+        launch(&plan, &tag)?;
         Ok(Self {
-            launch,
+            mac,
+            accepted: placed.accepted.clone(),
             tag,
             helper,
             environment: plan.environment,
@@ -125,7 +119,8 @@ impl ConfinedSession {
             order.env.insert((*name).into(), value.into());
         }
         let name = order.name();
-        let wrapped = wrapped(&order, &self.launch, &self.helper)?;
+        let launch = self.launch_now()?;
+        let wrapped = wrapped(&order, &launch, &self.helper)?;
         let (report, theirs) = stdio::pipe_from_child()?;
         let process = BareProcess::spawn_reporting(&wrapped, &stdio, theirs.as_fd())?;
         Ok(Process::Confined(ConfinedProcess {
@@ -134,6 +129,15 @@ impl ConfinedSession {
             name,
             ended: None,
         }))
+    }
+
+    /// The profile for what is there now. Others change it while a session is open: what they remove could be made again
+    /// under another spelling, and where they put a link, other rules are needed.
+    fn launch_now(&self) -> Result<Launch, SetupFailure> {
+        let mut mac = self.mac.clone();
+        survey::look(&mut mac, &self.policy);
+        let (plan, _) = admitted(&self.policy, &mac, &self.accepted)?;
+        launch(&plan, &self.tag)
     }
 
     /// What is enforced, in absolute paths.
@@ -201,6 +205,24 @@ impl ConfinedSession {
         // What cannot be removed stays in the user's own directory for temporary files.
         let _ = self.session_tmp.remove();
     }
+}
+
+fn admitted(
+    policy: &ResolvedPolicy,
+    mac: &MacHost,
+    accepted: &AcceptedLosses,
+) -> Result<(SeatbeltPlan, Enforcement), SetupFailure> {
+    let lowered = Seatbelt
+        .lower(policy, mac)
+        .map_err(|error| refused(&error))?;
+    lowered
+        .admit(accepted)
+        .map_err(|refusal| SetupFailure::new("accepting losses", None, refusal.to_string()))
+}
+
+fn launch(plan: &SeatbeltPlan, tag: &RunTag) -> Result<Launch, SetupFailure> {
+    let text = tag.put_into(&plan.profile.text());
+    Launch::new(&text, &plan.profile.parameters).map_err(|error| failure(&error))
 }
 
 fn refused(error: &PolicyError) -> SetupFailure {

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
-use palisade_seatbelt::apply::stage::{REPORT_MAX, Staged, heard};
+use palisade_policy::Environment;
+use palisade_seatbelt::apply::stage::{REPORT_MAX, Staged, heard, hidden_variable};
 use palisade_seatbelt::apply::{ApplyError, Launch};
 use rustix::io::Errno;
 
@@ -28,8 +29,13 @@ pub(super) fn wrapped(
             .with_identity(judged.device, judged.inode),
         None => Staged::new(candidates(name, order), order.argv.clone()),
     };
-    let environment = order
+    // Nobody but the helper, in the sandbox, is to do as the command's variables say.
+    let env: Environment = order
         .env
+        .iter()
+        .map(|(name, value)| (hidden_variable(name), value.clone()))
+        .collect();
+    let environment = env
         .iter()
         .map(|(name, value)| name.len() + value.len() + 2 + size_of::<u64>())
         .sum();
@@ -38,7 +44,7 @@ pub(super) fn wrapped(
         .map_err(|error| failure(&error))?;
     Ok(Order {
         argv,
-        env: order.env.clone(),
+        env,
         cwd: order.cwd.clone(),
         program: None,
         directory: order.directory,
@@ -121,9 +127,9 @@ pub(super) fn failure(error: &ApplyError) -> SetupFailure {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::path::Path;
 
-    use palisade_policy::Environment;
     use palisade_seatbelt::profile::Parameters;
 
     use super::*;
@@ -216,6 +222,10 @@ mod tests {
         ];
         assert_eq!(plain.argv, expected);
         assert_eq!((plain.program, plain.cwd), (None, "/srv/app".into()));
+        // `sandbox-exec` runs without a sandbox, and knows none of the command's variables.
+        let hidden: Vec<_> = plain.env.keys().collect();
+        assert_eq!(hidden, [&hidden_variable("PATH".as_ref())]);
+        assert!(!plain.env.contains_key(OsStr::new("PATH")));
         let judged = order.with_program(JudgedFile {
             path: "/usr/bin/make".into(),
             device: 5,

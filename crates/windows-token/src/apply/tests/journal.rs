@@ -20,6 +20,8 @@ use crate::sys::token::Token;
 
 /// Set in the environment of a process that plays the one that dies.
 const DIES: &str = "PALISADE_TEST_DIES";
+/// The test that such a process is asked for.
+const DYING: &str = "apply::tests::journal::the_next_start_repairs_what_a_crash_left";
 
 fn state(world: &World) -> StateDirectory {
     let user = Token::own().unwrap().user().unwrap();
@@ -70,9 +72,8 @@ fn every_edit_is_announced_before_it_is_made() {
     }
 }
 
-/// Not a test by itself: the process that dies in the middle of a session, as [`crash`] says.
-#[test]
-fn the_one_who_dies() {
+/// In the process that [`crash`] starts, this is where it dies in the middle of a session; elsewhere it does nothing.
+fn die_if_told() {
     let Some(told) = std::env::var_os(DIES) else {
         return;
     };
@@ -117,7 +118,7 @@ fn the_one_who_dies() {
 /// Lets another process die in the middle of a session on this world.
 fn crash(world: &World, how: &str) {
     let died = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "apply::tests::journal::the_one_who_dies"])
+        .args(["--exact", DYING])
         .env(DIES, format!("{how}|{}", world.root.display()))
         .output()
         .unwrap();
@@ -126,6 +127,7 @@ fn crash(world: &World, how: &str) {
 
 #[test]
 fn the_next_start_repairs_what_a_crash_left() {
+    die_if_told();
     let world = World::new();
     let before = (world.list(""), world.list(".git"));
     crash(&world, "after-all-edits");

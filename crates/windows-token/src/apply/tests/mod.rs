@@ -87,7 +87,7 @@ impl World {
             traces, plan, host, ..
         } = self.prepare().unwrap();
         let token = CheckedToken::unchecked(token::make(&plan.token).unwrap());
-        Session::new(&plan, &host.user, &host.logon, token, traces, PATIENCE).unwrap()
+        Session::new(&plan, &host.user, token, traces, PATIENCE).unwrap()
     }
 
     /// The bytes of the access list of something in the root.

@@ -166,3 +166,13 @@ fn a_policy_without_a_sandbox_starts_none() {
     assert!(matches!(error, StartError::Policy(_)), "{error}");
     assert_eq!(world.journal(), "");
 }
+
+/// As the user, and under Wine as anybody, this process can be changed: a token that can is not used.
+#[test]
+fn a_token_that_may_change_another_process_is_refused() {
+    let failure = self_check::refuse_this_process().unwrap_err();
+    assert!(
+        matches!(failure, SelfCheckFailure::ProcessGranted { .. }),
+        "{failure}"
+    );
+}

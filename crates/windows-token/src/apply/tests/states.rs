@@ -5,7 +5,10 @@ use palisade_policy::{CanonicalSandboxPolicy, WorkspaceRoot};
 use super::{World, everything};
 use crate::apply::default_state_directory;
 use crate::apply::error::{StartError, StateError};
-use crate::apply::start::{StartOptions, prepare};
+use crate::apply::start::{StartOptions, prepare, prepare_session};
+use crate::apply::state::StateDirectory;
+use crate::host::Residue;
+use crate::journal::SessionId;
 use crate::sid::Sid;
 use crate::survey::{LocateError, SpellingProblem};
 
@@ -138,4 +141,77 @@ fn the_usual_place_is_in_the_profile() {
         "{}",
         usual.display()
     );
+}
+
+/// Whoever moves a root moves what is protected in it, and whoever moves the state directory takes the journal away. The
+/// directories above are the user's, and the second check does not ask about the removal of children.
+#[test]
+fn what_a_session_needs_stays_where_it_is_while_it_lives() {
+    let world = World::new();
+    let prepared = world.prepare().unwrap();
+    let tmp = prepared.traces.tmp.as_path().to_path_buf();
+    let journal = world.state.join("journal");
+    let above = world.root.parent().unwrap().to_path_buf();
+    for path in [&world.root, &world.state, &journal, &tmp, &above] {
+        let other = path.with_file_name(format!("moved-{}", std::process::id()));
+        std::fs::rename(path, &other).expect_err(&path.to_string_lossy());
+        assert!(path.exists() && !other.exists());
+    }
+    std::fs::remove_file(&journal).unwrap_err();
+    // Everything else goes on as before.
+    std::fs::write(world.root.join("a"), "a").unwrap();
+    std::fs::rename(world.root.join("a"), world.root.join("b")).unwrap();
+    let another = world.prepare().unwrap();
+    drop(another);
+    drop(prepared);
+    assert!(!tmp.exists());
+    std::fs::rename(&world.root, world.root.with_file_name("moved")).unwrap();
+    std::fs::rename(&world.state, world.state.with_file_name("moved-state")).unwrap();
+}
+
+/// What fails early has nothing to remove but its own.
+#[test]
+fn a_session_that_gets_no_directory_leaves_the_state_of_others_alone() {
+    let world = World::new();
+    let other = world.prepare().unwrap();
+    let before = world.journal();
+    assert!(!before.is_empty());
+    let user = crate::sys::token::Token::own().unwrap().user().unwrap();
+    let patience = world.options().patience;
+    let state = StateDirectory::open(&world.state, &user, patience).unwrap();
+    let session = SessionId(7);
+    // Something that cannot be removed by being unused: another file is in the way.
+    let tmp = state.session_tmp(session).unwrap();
+    std::fs::write(tmp.as_path(), "in the way").unwrap();
+    let failed = prepare_session(
+        &world.policy(),
+        &world.context(),
+        &everything(),
+        &world.options(),
+        state,
+        session,
+    );
+    let error = failed.map(drop).unwrap_err();
+    assert!(
+        matches!(error, StartError::State(StateError::Io { .. })),
+        "{error}"
+    );
+    assert!(
+        world.journal().starts_with(&before),
+        "the other's edits are still known"
+    );
+    assert!(world.state.join("capabilities.json").exists());
+    assert!(other.traces.tmp.as_path().is_dir());
+}
+
+#[test]
+fn what_a_command_left_is_looked_for_within_limits() {
+    let world = World::new();
+    let prepared = world.prepare().unwrap();
+    assert_eq!(prepared.host.residue, Residue::None);
+    drop(prepared);
+    let mut options = world.options();
+    options.survey.max_entries = 0;
+    let prepared = prepare(&world.policy(), &world.context(), &everything(), &options).unwrap();
+    assert_eq!(prepared.host.residue, Residue::Unknown);
 }

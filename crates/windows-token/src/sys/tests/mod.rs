@@ -5,6 +5,8 @@ mod jobs;
 mod lists;
 mod objects;
 mod tokens;
+#[cfg(feature = "model")]
+mod vectors;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
