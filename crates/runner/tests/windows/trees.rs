@@ -112,6 +112,8 @@ fn who_does_not_look_throttles_a_flood() {
         let mut launch = Launch::new(stage.act("flood", &["64"]));
         launch.live = Live::Queue(sender);
         launch.wall = Some(Duration::from_secs(3));
+        // What nobody takes is not waited for.
+        launch.timing = Timing::default().with_drain(Duration::from_millis(300));
         let run = stage.run(launch, driver);
         // Nobody took anything, so it could not come to its end.
         assert!(matches!(run.outcome, Outcome::TimedOut { .. }), "{run:?}");
