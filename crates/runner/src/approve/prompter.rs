@@ -36,6 +36,12 @@ where
     }
 }
 
+impl Prompter for Box<dyn Prompter> {
+    fn ask<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, ReviewDecision> {
+        (**self).ask(prompt)
+    }
+}
+
 /// Nobody is there: every answer is no.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(

@@ -6,8 +6,7 @@ use palisade_exec_policy::language::model::Floor;
 use palisade_exec_policy::{AskForApproval, SandboxablePreference};
 use palisade_policy::{
     AbsolutePath, AcceptedLosses, CanonicalSandboxPolicy, GitAccess, Grant, Guarantee, HomeRoot,
-    LoopbackAccess, NetworkAccess, PathRules, PathSpec, ResourceLimits, SandboxMode, SandboxPolicy,
-    WorkspaceRoot,
+    NetworkAccess, PathRules, PathSpec, ResourceLimits, SandboxMode, SandboxPolicy, WorkspaceRoot,
 };
 
 use super::bounds::below_floor;
@@ -26,8 +25,8 @@ pub struct Policy {
     pub(super) root: PathBuf,
     base: Base,
     network: bool,
-    host_loopback: bool,
     writable: Vec<PathBuf>,
+    grants: Vec<Grant>,
     deny_read: Vec<PathBuf>,
     git: Option<GitAccess>,
     limits: Option<ResourceLimits>,
@@ -55,8 +54,8 @@ impl Policy {
             root: root.to_owned(),
             base,
             network: false,
-            host_loopback: false,
             writable: Vec::new(),
+            grants: Vec::new(),
             deny_read: Vec::new(),
             git: None,
             limits: None,
@@ -122,8 +121,13 @@ impl Policy {
     }
 
     /// With the servers of this machine's loopback.
-    pub const fn allow_host_loopback(mut self) -> Self {
-        self.host_loopback = true;
+    pub fn allow_host_loopback(self) -> Self {
+        self.grant(Grant::HostLoopback)
+    }
+
+    /// With one more grant. The links in its path are resolved, as far as it exists.
+    pub fn grant(mut self, grant: Grant) -> Self {
+        self.grants.push(grant);
         self
     }
 
@@ -185,10 +189,17 @@ impl Policy {
         self
     }
 
-    /// The policy in full, for a host, with the workspace's links resolved.
+    /// The policy in full as a sandbox on this host would be asked to keep it, and the workspace with its links resolved,
+    /// without setting anything up.
     ///
     /// # Errors
-    /// The workspace does not exist, or cannot be one; a path makes no sense.
+    /// The workspace does not exist, or cannot be one; a path makes no sense, or a grant goes below the floor.
+    pub fn in_full(&self, host: &Host) -> Result<(CanonicalSandboxPolicy, WorkspaceRoot), Error> {
+        let on_host = self.on(host)?;
+        Ok((on_host.policy, on_host.root))
+    }
+
+    /// The same, for a sandbox.
     pub(super) fn on(&self, host: &Host) -> Result<OnHost, Error> {
         let real = real_path(&self.root).map_err(|source| Error::Workspace {
             path: self.root.clone(),
@@ -243,10 +254,21 @@ impl Policy {
                 why: error.to_string(),
             })
         };
-        self.above_floor(self.host_loopback.then_some(Grant::HostLoopback))?;
         self.above_floor(self.git.map(Grant::Git))?;
-        for directory in &self.writable {
-            let grant = Grant::Write(absolute(directory)?);
+        let written = self
+            .writable
+            .iter()
+            .map(|directory| absolute(directory).map(Grant::Write));
+        let granted = self.grants.iter().map(|grant| {
+            Ok(match grant {
+                Grant::Read(path) => Grant::Read(absolute(path.as_path())?),
+                Grant::Write(path) => Grant::Write(absolute(path.as_path())?),
+                Grant::UnixSocket(path) => Grant::UnixSocket(absolute(path.as_path())?),
+                other => other.clone(),
+            })
+        });
+        for grant in written.chain(granted) {
+            let grant = grant?;
             self.above_floor(Some(grant.clone()))?;
             policy = policy.with_grant(&grant)?;
         }
@@ -260,10 +282,6 @@ impl Policy {
             }
             let git = self.git.unwrap_or(rules.git);
             let rules: PathRules = rules.with_deny_read(denied).with_git(git);
-            let local = match self.host_loopback {
-                true => local.with_loopback(LoopbackAccess::Host),
-                false => local,
-            };
             policy = policy.with_paths(rules).with_local(local);
         }
         if let Some(limits) = self.limits {

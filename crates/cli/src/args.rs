@@ -1,0 +1,116 @@
+//! The commands, as clap reads them. What follows a command's name stands in that command's own folder.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use crate::complaint::Complaint;
+use crate::say::Voice;
+use crate::{doctor, exit, judge, keep, policy, run, verify, why};
+
+/// What this program is called when it stands in for a shell.
+const SHELL_NAME: &str = "palisade-sh";
+
+/// Runs commands in a sandbox, and says what they could and could not touch.
+#[derive(Debug, Parser)]
+#[command(
+    name = "palisade",
+    version,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  palisade run -- cargo test            writes the project, no network, secrets hidden
+  palisade run --git commit -- git commit -am 'Fix it'
+  palisade check -- git push --force    what the rules say, without running anything
+  palisade why ~/.ssh                   what a command could do with it, and which clause says so
+  palisade doctor                       what this machine can enforce"
+)]
+pub(crate) struct Invocation {
+    /// Says nothing that is not asked for: no status line, no hints.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// When to use colours. `NO_COLOR` is respected.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Colour,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command in a sandbox
+    Run(run::RunArgs),
+    /// Run a script in a sandbox, wherever a shell is expected
+    Sh(run::ShArgs),
+    /// Say what the rules make of a command, without running it
+    Check(judge::CheckArgs),
+    /// Say how the rules came to that, step by step
+    Explain(judge::ExplainArgs),
+    /// Say whether a command could touch a path or a host, and why
+    Why(why::WhyArgs),
+    /// Try every promise of the policy on this machine
+    Verify(verify::VerifyArgs),
+    /// Say what this machine can enforce, and what would mend the rest
+    Doctor(doctor::DoctorArgs),
+    /// Show, or install, what this machine needs
+    Setup(doctor::SetupArgs),
+    /// Write, read, test and compare policies
+    Policy(policy::PolicyArgs),
+    /// Agree to the policy files of a project
+    Trust(keep::TrustArgs),
+    /// List and revoke what was approved for good
+    Approvals(keep::ApprovalsArgs),
+    /// Read the record of what ran
+    Audit(keep::AuditArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    shell: clap_complete::Shell,
+}
+
+/// Reads the arguments; where they make no sense, or ask for help, says so and returns what to exit with.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Invocation, ExitCode> {
+    let name = arguments.first().map(Path::new).and_then(Path::file_name);
+    let parsed = if name == Some(OsStr::new(SHELL_NAME)) {
+        let as_shell = ["palisade", "sh"].map(OsString::from);
+        Invocation::try_parse_from(
+            as_shell
+                .into_iter()
+                .chain(arguments.iter().skip(1).cloned()),
+        )
+    } else {
+        Invocation::try_parse_from(arguments)
+    };
+    parsed.map_err(|error| {
+        // Nobody is left to be told if that cannot be written.
+        let _ = error.print();
+        match error.use_stderr() {
+            true => exit::Code::Usage.into(),
+            false => exit::Code::Fine.into(),
+        }
+    })
+}
+
+pub(crate) fn completions(args: &CompletionsArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
+    let mut text = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut Invocation::command(),
+        "palisade",
+        &mut text,
+    );
+    voice.answer(&String::from_utf8_lossy(&text));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,67 @@
+//! The flags that change settings, as the text of the session's layer: so the floor binds them like any other layer.
+
+use std::fmt::Write as _;
+
+use palisade::runner::config::Configuration;
+
+use super::flags::{Mode, PolicyFlags};
+
+/// The session's layer; empty if no flag sets anything. What the files say decides whether a command has a time limit:
+/// that of a preset is for agents, who forget their commands, not for people, who wait for theirs.
+pub(super) fn text(flags: &PolicyFlags, files: &Configuration) -> String {
+    let mut text = String::new();
+    let mode = match flags.read_only {
+        true => Some(Mode::ReadOnly),
+        false => flags.mode,
+    };
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    if let Some(mode) = mode {
+        line(format!("preset = {:?}", mode.name()));
+    }
+    if let Some(approval) = flags.approval {
+        line(format!("[defaults]\nask = {:?}", approval.to_string()));
+    }
+    if flags.whole_network() {
+        line("[network]\naccess = \"full\"".to_owned());
+    } else if !flags.net.is_empty() {
+        // What cannot be opened for one host is refused by the sandbox, with the guarantee that is missing.
+        line(format!("[network]\nallow = {:?}", flags.net));
+    }
+    let mut limits = String::new();
+    let written = files
+        .rules
+        .policy()
+        .settings()
+        .limits
+        .wall_secs
+        .origin
+        .is_some();
+    match &flags.timeout {
+        Some(time) => limit(&mut limits, "wall", time),
+        None if !written => limit(&mut limits, "wall", "unlimited"),
+        None => {}
+    }
+    if let Some(memory) = &flags.memory {
+        limit(&mut limits, "memory", memory);
+    }
+    if let Some(pids) = flags.pids {
+        let _ = writeln!(limits, "procs = {pids}");
+    }
+    if !limits.is_empty() {
+        line(format!("[limits]\n{}", limits.trim_end()));
+    }
+    match text.is_empty() {
+        true => text,
+        false => format!("version = 1\n{text}"),
+    }
+}
+
+/// A limit as a TOML string: Rust's quoting of what people type on a command line is TOML's, but for exotic characters,
+/// which the parser refuses.
+fn limit(limits: &mut String, name: &str, value: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(limits, "{name} = {value:?}");
+}

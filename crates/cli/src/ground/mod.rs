@@ -1,0 +1,110 @@
+//! What a command would run under: this host, the project, the files of every layer, and the flags.
+//!
+//! Everything that answers a question about a command comes through here, so that `check`, `explain`, `why`, `verify` and
+//! `run` speak about the same policy.
+
+mod flags;
+pub(crate) mod inside;
+mod layer;
+mod workspace;
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use palisade::Policy;
+use palisade::runner::config::{self, ConfigPaths, Configuration};
+use palisade::runner::exec_policy::approvals::Moment;
+use palisade::runner::exec_policy::language::{Layer, NoticeKind};
+use palisade::runner::host::Host;
+use palisade::runner::policy::{CanonicalSandboxPolicy, WorkspaceRoot};
+
+pub(crate) use self::flags::PolicyFlags;
+use crate::complaint::Complaint;
+
+/// What a command would run under.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) host: Host,
+    /// Where the layers and the state are.
+    pub(crate) paths: ConfigPaths,
+    /// What the files and the flags say together.
+    pub(crate) configuration: Configuration,
+    /// The same with what flags grant and deny: what `run` is given.
+    pub(crate) policy: Policy,
+    /// Where this program was called.
+    pub(crate) cwd: PathBuf,
+}
+
+impl Ground {
+    /// Looks at the host, the files and the flags.
+    ///
+    /// # Errors
+    /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
+    pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
+        let host = Host::look();
+        let cwd = std::env::current_dir().map_err(|error| {
+            Complaint::failed(format!("the current directory cannot be used: {error}"))
+                .help("change to a directory that exists, and try again")
+        })?;
+        let root = workspace::choose(flags, &host, &cwd)?;
+        let mut paths = ConfigPaths::of(&host);
+        if let Some(file) = &flags.policy {
+            paths = paths.with_user(cwd.join(file));
+        }
+        let now = now();
+        // Read twice only where the flags have to know what the files say.
+        let load = |text: &str| {
+            config::load(&paths, &host, &root, Some(text), now).map_err(|error| usage(&error))
+        };
+        let files = load("")?;
+        let text = layer::text(flags, &files);
+        let configuration = match text.is_empty() {
+            true => files,
+            false => load(&text)?,
+        };
+        refuse_below_floor(&configuration)?;
+        inside::refuse_loosening(flags)?;
+        let policy = flags.apply(Policy::configured(&configuration), &configuration, &cwd)?;
+        Ok(Self {
+            host,
+            paths,
+            configuration,
+            policy,
+            cwd,
+        })
+    }
+
+    /// The policy in full, as a sandbox would be asked to keep it.
+    ///
+    /// # Errors
+    /// A path of it makes no sense here.
+    pub(crate) fn canonical(&self) -> Result<(CanonicalSandboxPolicy, WorkspaceRoot), Complaint> {
+        self.policy.in_full(&self.host).map_err(Complaint::usage)
+    }
+}
+
+/// Now, for approvals that expire. A clock before 1970 makes nothing valid.
+pub(crate) fn now() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Moment::of_clock(since.map_or(0, |since| since.as_secs()))
+}
+
+fn usage(error: &config::ConfigError) -> Complaint {
+    Complaint::usage(error)
+        .help("nothing runs until the file is mended; `palisade policy lint` says more")
+}
+
+/// A flag that the administrator's floor cuts down is refused, not silently corrected.
+fn refuse_below_floor(configuration: &Configuration) -> Result<(), Complaint> {
+    let cut = configuration.notices.iter().find(|notice| {
+        matches!(notice.kind, NoticeKind::BelowFloor { .. })
+            && notice.origin.layer == Layer::Session
+    });
+    match cut {
+        Some(notice) => Err(Complaint::refused(format!(
+            "the system's floor rules a flag out: {notice}"
+        ))
+        .help("only the administrator can change the floor")),
+        None => Ok(()),
+    }
+}

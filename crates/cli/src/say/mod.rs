@@ -1,0 +1,105 @@
+//! Speaking to people: answers on standard output, everything else on standard error, colours only on a terminal.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use crate::args::{Colour, Invocation};
+use crate::complaint::Complaint;
+
+/// How this program speaks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Voice {
+    /// Whether only what was asked for is said.
+    pub(crate) quiet: bool,
+    /// Whether standard output takes colours.
+    pub(crate) colour_out: bool,
+    /// Whether standard error takes colours.
+    pub(crate) colour_err: bool,
+    /// Whether a person reads standard error.
+    pub(crate) err_is_terminal: bool,
+}
+
+/// What a piece of text is, for those who see colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Careful,
+    Strong,
+    Faint,
+}
+
+impl Voice {
+    pub(crate) fn of(invocation: &Invocation) -> Self {
+        let err_is_terminal = io::stderr().is_terminal();
+        let colour = |terminal: bool| match invocation.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => terminal && plain_is_not_wished(),
+        };
+        Self {
+            quiet: invocation.quiet,
+            colour_out: colour(io::stdout().is_terminal()),
+            colour_err: colour(err_is_terminal),
+            err_is_terminal,
+        }
+    }
+
+    /// What was asked for. Who reads it may be gone; then nobody misses it.
+    pub(crate) fn answer(&self, text: &str) {
+        let _ = io::stdout().write_all(text.as_bytes());
+    }
+
+    /// A line about what happens, unless quiet was wished for.
+    pub(crate) fn note(&self, line: &str) {
+        if !self.quiet {
+            self.tell(line);
+        }
+    }
+
+    /// A line that is said in any case.
+    pub(crate) fn tell(&self, line: &str) {
+        let _ = writeln!(io::stderr(), "palisade: {line}");
+    }
+
+    /// Why something did not happen, and what would help.
+    pub(crate) fn complain(&self, complaint: &Complaint) {
+        let error = self.err_tone(Tone::Bad, "error");
+        let mut text = format!("palisade: {error}: {}\n", complaint.what.trim_end());
+        for line in &complaint.help {
+            text.push_str(&format!(
+                "  {} {line}\n",
+                self.err_tone(Tone::Good, "help:")
+            ));
+        }
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
+    /// A piece of text for standard output.
+    pub(crate) fn out_tone(&self, tone: Tone, text: &str) -> String {
+        tinted(self.colour_out, tone, text)
+    }
+
+    /// A piece of text for standard error.
+    pub(crate) fn err_tone(&self, tone: Tone, text: &str) -> String {
+        tinted(self.colour_err, tone, text)
+    }
+}
+
+fn plain_is_not_wished() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn tinted(colour: bool, tone: Tone, text: &str) -> String {
+    if !colour {
+        return text.to_owned();
+    }
+    let code = match tone {
+        Tone::Good => "32",
+        Tone::Bad => "1;31",
+        Tone::Careful => "33",
+        Tone::Strong => "1",
+        Tone::Faint => "2",
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
+}

@@ -1,0 +1,4 @@
+//! `palisade` as people call it: the real program, real sandboxes, real terminals.
+
+mod first;
+mod support;
