@@ -1,9 +1,17 @@
 //! `run` and `sh`: a command in its sandbox, with the streams, the terminal and the signals of its caller.
 
+#[cfg(unix)]
+mod attendant;
 mod code;
 mod environment;
+#[cfg(unix)]
+mod signals;
 mod start;
 mod streams;
+#[cfg(unix)]
+mod sys;
+#[cfg(unix)]
+mod terminal;
 mod told;
 
 use std::process::ExitCode;
