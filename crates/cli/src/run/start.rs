@@ -23,7 +23,7 @@ pub(super) fn start(
 ) -> Result<ExitCode, Complaint> {
     let _ = how;
     let ground = Ground::find(flags)?;
-    let prompter = ask.prompter(voice)?;
+    let prompter = ask.prompter(&ground, voice)?;
     let sandbox = Sandbox::on(ground.host, ground.policy).map_err(Complaint::refused)?;
     let mut options = SessionOptions::default();
     if let Some(state) = ground.paths.state {
