@@ -36,6 +36,7 @@ pub(super) fn start(
 ) -> Result<ExitCode, Complaint> {
     let variables = environment::read(&how.env)?;
     let ground = Ground::find(flags)?;
+    let prompter = ask.prompter(&ground, voice)?;
     let Ground {
         host,
         paths,
@@ -60,7 +61,6 @@ pub(super) fn start(
             options = options.with_audit(Arc::new(records));
         }
     }
-    let prompter = ask.prompter(voice)?;
     let session = Sandbox::on(host, policy)
         .and_then(|sandbox| sandbox.session_with(configuration.book, prompter, options));
     let session = match session {
