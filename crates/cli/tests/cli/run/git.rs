@@ -30,11 +30,13 @@ fn a_commit_comes_back_with_the_users_name() {
     assert_eq!(house.git(["show", "HEAD:file"]), "two\n");
 }
 
+/// The built-in rules let `git commit` commit. What no rule knows does not.
 #[test]
-fn without_the_flag_nothing_is_committed() {
+fn without_the_flag_a_script_commits_nothing() {
     let house = house();
     house.write("project/file", "two\n");
-    let said = house.say(["run", "--", "git", "commit", "-am", "x"]);
+    house.write("project/commit.sh", "git commit -am x\n");
+    let said = house.say(["run", "--", "sh", "./commit.sh"]);
     assert_ne!(said.code, 0, "{said:?}");
     assert_eq!(house.git(["log", "--format=%s"]), "first\n");
 }

@@ -199,7 +199,7 @@ fn a_shell_inside_minds_its_own_jobs() {
     // The shell itself is not: the key means nothing to it.
     terminal.type_keys("\x1aecho still-$((40 + 2))\r");
     terminal.expect("still-42");
-    terminal.type_keys("kill %1; exit 8\r");
+    terminal.type_keys("kill -KILL %1; wait; exit 8\r");
     assert_eq!(terminal.end().code(), Some(8));
 }
 
@@ -223,9 +223,12 @@ fn brought_to_the_foreground_it_takes_the_keys() {
     terminal.type_keys("$P --quiet run -- sh -c 'echo > began; read line; echo \"<$line>\"' &\n");
     until("it runs", || house.project().join("began").exists());
     terminal.type_keys("fg\n");
+    terminal.expect("fg\r\n");
     terminal.expect("read line");
+    until("it is raw", || !terminal.is_cooked());
     terminal.type_keys("hello\r");
     terminal.expect("<hello>");
+    terminal.expect("at your service$ ");
     terminal.type_keys("exit 3\n");
     assert_eq!(terminal.end().code(), Some(3));
 }
