@@ -91,8 +91,10 @@ fn what_the_caller_ignores_stays_ignored() {
 fn a_stopped_run_is_stopped_inside_and_goes_on_inside() {
     let house = House::new();
     let word = word(&house);
-    let script = "trap 'exit 6' TERM; echo ready; while :; do sleep 0.05; done";
-    let (mut child, _) = ready(&mut house.palisade(), script, &word);
+    // It starts nothing meanwhile: a shell that waits for a stopped child to begin is not told from one that runs.
+    let script = "trap 'exit 6' TERM; echo ready; while :; do read line; done";
+    let mut command = house.palisade();
+    let (mut child, _) = ready(command.stdin(Stdio::piped()), script, &word);
     send(&child, Signal::TSTP);
     until("the command is stopped", || states(&word) == ['T']);
     send(&child, Signal::CONT);

@@ -188,9 +188,7 @@ fn a_shell_inside_minds_its_own_jobs() {
     command.args(["bash", "--norc", "--noprofile", "-i"]);
     let mut terminal = Terminal::start(&mut command);
     terminal.expect("inside$ ");
-    terminal.type_keys(format!(
-        "sh -c 'echo began; while :; do sleep 0.05; done' {word}\r"
-    ));
+    terminal.type_keys(format!("sh -c 'echo began; read line' {word}\r"));
     terminal.expect("began\r\n");
     terminal.type_keys("\x1a");
     terminal.expect("Stopped");
