@@ -141,7 +141,7 @@ fn writable(resolved: &ResolvedPolicy) -> Vec<String> {
         .collect()
 }
 
-const fn network(policy: &CanonicalSandboxPolicy) -> &'static str {
+fn network(policy: &CanonicalSandboxPolicy) -> &'static str {
     match policy.network() {
         NetworkScope::Off => "off",
         NetworkScope::Only(_) => "listed",
