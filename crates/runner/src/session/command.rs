@@ -9,6 +9,7 @@ use palisade_policy::{ExecExpiration, SandboxPermissions};
 
 use super::child::Child;
 use super::error::Error;
+use super::progress::{Progress, Watcher};
 use super::state::Shared;
 use super::{admit, run};
 use crate::capture::{Caps, Chunk};
@@ -34,6 +35,7 @@ pub struct Command {
     pub(super) live: LiveOutput,
     pub(super) cancel: Cancellation,
     pub(super) call_id: Option<String>,
+    pub(super) watcher: Watcher,
 }
 
 /// A function that gets output while a command runs.
@@ -73,6 +75,7 @@ impl Command {
             live: LiveOutput::Nobody,
             cancel: Cancellation::new(),
             call_id: None,
+            watcher: Watcher::default(),
         }
     }
 
@@ -161,6 +164,12 @@ impl Command {
     pub fn without_sandbox(mut self, why: impl Into<String>) -> Self {
         self.permissions = SandboxPermissions::BypassSandbox;
         self.justification = Some(why.into());
+        self
+    }
+
+    /// Tells this function what happens to it on its way.
+    pub fn watched_by(mut self, watcher: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.watcher = Watcher::new(watcher);
         self
     }
 
