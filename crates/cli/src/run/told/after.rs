@@ -36,7 +36,10 @@ fn timed_out(after: Duration, line: &Line) -> Page {
         Tone::Careful,
         format!("its time was up after {after:?}; everything that it started was ended"),
     )
-    .next("give it more time", line.with(&["--timeout".into(), more.into()]))
+    .next(
+        "give it more time",
+        line.with(&["--timeout".into(), more.into()]),
+    )
 }
 
 fn over(which: LimitKind, line: &Line) -> Page {
@@ -53,11 +56,13 @@ fn over(which: LimitKind, line: &Line) -> Page {
         format!("it was over its limit of {what}; everything that it started was ended"),
     );
     match option {
-        Some((option, value)) => page.next(
-            "give it more",
-            line.with(&[option.into(), value.into()]),
+        Some((option, value)) => {
+            page.next("give it more", line.with(&[option.into(), value.into()]))
+        }
+        None => page.next(
+            "see the limits",
+            "palisade policy show    # [limits] sets them",
         ),
-        None => page.next("see the limits", "palisade policy show    # [limits] sets them"),
     }
 }
 
@@ -67,7 +72,10 @@ pub(crate) fn not_started(failure: &SetupFailure, program: &OsString) -> Page {
     match code::of_failure(failure) {
         Code::NotFound => Page::new("error", Tone::Bad, format!("there is no program `{name}`"))
             .more("it is looked for in PATH, as the command would have it")
-            .next("see the PATH that commands get", "palisade run -- sh -c 'echo \"$PATH\"'"),
+            .next(
+                "see the PATH that commands get",
+                "palisade run -- sh -c 'echo \"$PATH\"'",
+            ),
         Code::Refused => Page::new(
             "error",
             Tone::Bad,

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use palisade::Evidence;
 use palisade::runner::approve::visible;
 use palisade::runner::evidence::grant_words;
 use palisade::runner::policy::{Clause, GitAccess, Grant};
-use palisade::Evidence;
 
 use super::line::Line;
 use super::page::Page;
@@ -31,12 +31,18 @@ pub(crate) fn page(evidence: &[Evidence], line: &Line, lasting: &Lasting<'_>) ->
     for line in lines {
         page = page.more(format!("and {line}"));
     }
-    if evidence.iter().any(|one| matches!(one, Evidence::Likely { .. })) {
+    if evidence
+        .iter()
+        .any(|one| matches!(one, Evidence::Likely { .. }))
+    {
         page = page.more("that is what the command itself named, so it is likely, not certain");
     }
     let grants = grants(evidence);
     if grants.is_empty() {
-        return page.next("nothing can be granted that would help; see why", "palisade why --last");
+        return page.next(
+            "nothing can be granted that would help; see why",
+            "palisade why --last",
+        );
     }
     let words: Vec<OsString> = grants.iter().flat_map(words).collect();
     let whole_network = grants.iter().any(|grant| matches!(grant, Grant::Host(_)));
@@ -92,7 +98,7 @@ fn grants(evidence: &[Evidence]) -> Vec<Grant> {
 }
 
 /// The options that give a grant. One host cannot be opened alone yet, so the line that works opens all.
-fn words(grant: &Grant) -> Vec<OsString> {
+pub(super) fn words(grant: &Grant) -> Vec<OsString> {
     match grant {
         Grant::Host(_) => vec!["--net".into()],
         other => grant_words(other),

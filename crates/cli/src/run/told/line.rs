@@ -7,13 +7,21 @@ use palisade::runner::evidence::shell_line;
 /// Global options that take a value of their own.
 const GLOBAL_WITH_VALUE: &[&str] = &["--color"];
 /// Options that a command line may have once: a new one takes the place of the old one.
-const ONCE: &[&str] = &["--git", "--timeout", "--memory", "--pids", "--approval", "--mode"];
+const ONCE: &[&str] = &[
+    "--git",
+    "--timeout",
+    "--memory",
+    "--pids",
+    "--approval",
+    "--mode",
+];
 /// Options of `run` that `explain` does not have, all with a value.
 const OF_RUN_ONLY: &[&str] = &[
     "--env",
     "--events",
     "--approval-command",
     "--approval-socket",
+    "--approval-timeout",
 ];
 
 /// The words that this program was called with.
@@ -62,7 +70,10 @@ impl Line {
     /// The line that explains the judgement of a command, with what this line says about the policy.
     pub(crate) fn explain(&self, argv: &[OsString]) -> String {
         let name = self.words.first().cloned();
-        let plain = self.words.get(self.at.saturating_sub(1)).is_some_and(|word| word == "run");
+        let plain = self
+            .words
+            .get(self.at.saturating_sub(1))
+            .is_some_and(|word| word == "run");
         let mut words = match plain {
             true => vec![name.unwrap_or_else(|| "palisade".into())],
             false => vec!["palisade".into()],
@@ -77,7 +88,7 @@ impl Line {
                 .cloned()
                 .collect();
             words.extend(without(&options, &|word| {
-                OF_RUN_ONLY.iter().any(|option| word == option)
+                OF_RUN_ONLY.iter().any(|option| word == *option)
             }));
         }
         words.push("--".into());
@@ -138,7 +149,9 @@ mod tests {
                 "palisade run -w /etc -- touch '/etc/x y'",
             ),
             (
-                &["palisade", "--color", "run", "-q", "run", "--net", "--", "run"],
+                &[
+                    "palisade", "--color", "run", "-q", "run", "--net", "--", "run",
+                ],
                 "palisade --color run -q run -w /etc --net -- run",
             ),
             (
@@ -158,7 +171,15 @@ mod tests {
     #[test]
     fn what_may_be_given_once_is_replaced_before_the_command_only() {
         let typed = line(&[
-            "palisade", "run", "--git", "read-only", "--timeout=1s", "--", "git", "--git", "x",
+            "palisade",
+            "run",
+            "--git",
+            "read-only",
+            "--timeout=1s",
+            "--",
+            "git",
+            "--git",
+            "x",
         ]);
         assert_eq!(
             typed.with(&words(&["--git", "commit"])),
@@ -173,7 +194,16 @@ mod tests {
     #[test]
     fn an_explanation_is_asked_for_under_the_same_policy() {
         let typed = line(&[
-            "palisade", "run", "--net", "--events", "fd:3", "--env=A=b", "--", "rm", "-rf", "/",
+            "palisade",
+            "run",
+            "--net",
+            "--events",
+            "fd:3",
+            "--env=A=b",
+            "--",
+            "rm",
+            "-rf",
+            "/",
         ]);
         assert_eq!(
             typed.explain(&words(&["rm", "-rf", "/"])),

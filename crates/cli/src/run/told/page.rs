@@ -52,7 +52,11 @@ impl Page {
             let _ = writeln!(text, "  {line}");
         }
         for (what, line) in &self.next {
-            let _ = writeln!(text, "  {}", voice.err_tone(Tone::Good, &format!("{what}:")));
+            let _ = writeln!(
+                text,
+                "  {}",
+                voice.err_tone(Tone::Good, &format!("{what}:"))
+            );
             for line in line.lines() {
                 let _ = writeln!(text, "    {line}");
             }

@@ -22,11 +22,9 @@ pub(crate) struct Why {
 
 /// The page about a refusal.
 pub(crate) fn page(refusal: &Refusal, why: &Why) -> Page {
-    let rule = why.judgement.as_ref().map(|judgement| {
-        match &why.place {
-            Some(place) => format!("rule {} ({})", visible(&judgement.source), visible(place)),
-            None => format!("no rule but the default for `{}`", judgement.source),
-        }
+    let rule = why.judgement.as_ref().map(|judgement| match &why.place {
+        Some(place) => format!("rule {} ({})", visible(&judgement.source), visible(place)),
+        None => format!("no rule but the default for `{}`", judgement.source),
     });
     let mut page = Page::new("refused", Tone::Bad, what(refusal, why));
     if let Some(judgement) = &why.judgement {
@@ -37,7 +35,10 @@ pub(crate) fn page(refusal: &Refusal, why: &Why) -> Page {
     }
     match refusal {
         Refusal::Denied { .. } | Refusal::Unanswered if !why.somebody => page
-            .next("have somebody answer", "run it in a terminal, or with --approval-command PROGRAM")
+            .next(
+                "have somebody answer",
+                "run it in a terminal, or with --approval-command PROGRAM",
+            )
             .next("see how it was judged", why.explain.clone()),
         Refusal::Aborted | Refusal::Denied { .. } => page,
         _ => page.next("see how it was judged", why.explain.clone()),

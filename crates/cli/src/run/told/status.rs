@@ -4,8 +4,8 @@ use std::path::Path;
 
 use palisade::runner::host::Host;
 use palisade::runner::policy::{
-    AbsolutePath, CanonicalSandboxPolicy, Enforcement, Guarantee, GuardOrigin, HomeRoot, Level, NetworkScope,
-    PathCase, PathMatcher, PolicyContext, ResolvedPolicy, Stance, WorkspaceRoot,
+    AbsolutePath, CanonicalSandboxPolicy, Enforcement, Guarantee, GuardOrigin, HomeRoot, Level,
+    NetworkScope, PathCase, PathMatcher, PolicyContext, ResolvedPolicy, Stance, WorkspaceRoot,
 };
 
 /// How many directories or hosts are named before the rest is counted.
@@ -55,10 +55,14 @@ fn tier(policy: &ResolvedPolicy, enforcement: &Enforcement) -> String {
 
 fn writes(policy: &ResolvedPolicy, holds: &Holds<'_>) -> String {
     let roots = policy.roots().iter().map(|root| root.root.clone());
-    let reopened = policy.canonical().rules().into_iter().flat_map(|(rules, _)| {
-        let open = rules.reopened.iter().filter(|open| open.write);
-        open.map(|open| open.path.clone()).collect::<Vec<_>>()
-    });
+    let reopened = policy
+        .canonical()
+        .rules()
+        .into_iter()
+        .flat_map(|(rules, _)| {
+            let open = rules.reopened.iter().filter(|open| open.write);
+            open.map(|open| open.path.clone()).collect::<Vec<_>>()
+        });
     let home = holds.host.facts.home.as_ref();
     let shown: Vec<String> = roots
         .chain(reopened)
