@@ -15,16 +15,21 @@ const ENOENT: i32 = 2;
 
 /// What a run that ended exits with: the code of the command where it has one.
 pub(crate) fn of_outcome(outcome: &Outcome) -> ExitCode {
+    ExitCode::from(number(outcome))
+}
+
+/// The same as a number.
+pub(crate) fn number(outcome: &Outcome) -> u8 {
     let ours = match outcome {
         Outcome::TimedOut { .. } => Code::TimedOut,
         Outcome::SetupFailed(failure) => of_failure(failure),
         Outcome::Lost { .. } => Code::Failed,
         _ => {
             let code = outcome.exit_code();
-            return u8::try_from(code).map_or(Code::Failed.into(), ExitCode::from);
+            return u8::try_from(code).unwrap_or(Code::Failed.number());
         }
     };
-    ours.into()
+    ours.number()
 }
 
 /// What a run that did not begin exits with.

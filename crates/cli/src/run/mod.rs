@@ -94,3 +94,16 @@ pub(crate) enum What {
     /// The text of a script.
     Script(OsString),
 }
+
+/// The shell that runs scripts. It is looked for in the `PATH` of the command, as every program is.
+const SHELL: &str = "bash";
+
+impl What {
+    /// The words that are judged and run: never one thing and then another.
+    pub(crate) fn argv(&self) -> Vec<OsString> {
+        match self {
+            Self::Command(words) => words.clone(),
+            Self::Script(script) => vec![SHELL.into(), "-c".into(), script.clone()],
+        }
+    }
+}

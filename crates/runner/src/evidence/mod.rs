@@ -29,7 +29,7 @@ use locate::Located;
 use refusal::Refusal;
 
 pub use locate::resolve_host_path;
-pub use rerun::rerun_line;
+pub use rerun::{grant_words, rerun_line, shell_line};
 
 /// How much evidence is given at most.
 const MOST: usize = 8;

@@ -22,6 +22,7 @@ use palisade_policy::{
 use super::asked::Asked;
 use super::command::Command;
 use super::error::Error;
+use super::progress::Progress;
 use super::record::word_of;
 use super::state::Shared;
 use crate::approve::{ApprovalKey, Prompt, ask};
@@ -179,6 +180,7 @@ async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
     };
     step.decided(word(&judgement.requirement), &judgement.source);
     drop(step);
+    command.watcher.tell(&Progress::Judged(&judgement));
     let judgement = &Arc::new(judgement);
     call.judgement = Some(Arc::clone(judgement));
 
