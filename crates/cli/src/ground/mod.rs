@@ -6,6 +6,7 @@
 mod flags;
 pub(crate) mod inside;
 mod layer;
+mod tried;
 mod workspace;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use palisade::runner::host::Host;
 use palisade::runner::policy::{CanonicalSandboxPolicy, WorkspaceRoot};
 
 pub(crate) use self::flags::PolicyFlags;
+pub(crate) use self::tried::{Kept, Tried};
 use crate::complaint::Complaint;
 
 /// What a command would run under.

@@ -1,6 +1,18 @@
 //! `run` and `sh`: a command in its sandbox, with the streams, the terminal and the signals of its caller.
 
+#[cfg(unix)]
+mod attendant;
+mod code;
+mod environment;
+#[cfg(unix)]
+mod signals;
 mod start;
+mod streams;
+#[cfg(unix)]
+mod sys;
+#[cfg(unix)]
+mod terminal;
+mod told;
 
 use std::process::ExitCode;
 
@@ -59,7 +71,7 @@ pub(crate) fn run(args: RunArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
         Some(script) => What::Script(script),
         None => What::Command(args.command),
     };
-    start::start(&args.flags, &args.ask, &args.how, what, voice)
+    start::start(&args.flags, &args.ask, &args.how, &what, voice)
 }
 
 pub(crate) fn sh(args: ShArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
@@ -69,7 +81,7 @@ pub(crate) fn sh(args: ShArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
         &args.flags,
         &args.ask,
         &args.how,
-        What::Script(script),
+        &What::Script(script),
         voice,
     )
 }
@@ -81,4 +93,17 @@ pub(crate) enum What {
     Command(Vec<OsString>),
     /// The text of a script.
     Script(OsString),
+}
+
+/// The shell that runs scripts. It is looked for in the `PATH` of the command, as every program is.
+const SHELL: &str = "bash";
+
+impl What {
+    /// The words that are judged and run: never one thing and then another.
+    pub(crate) fn argv(&self) -> Vec<OsString> {
+        match self {
+            Self::Command(words) => words.clone(),
+            Self::Script(script) => vec![SHELL.into(), "-c".into(), script.clone()],
+        }
+    }
 }

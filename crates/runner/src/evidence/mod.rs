@@ -28,8 +28,8 @@ use intent::Intent;
 use locate::Located;
 use refusal::Refusal;
 
-pub(crate) use locate::resolve_host_path;
-pub use rerun::rerun_line;
+pub use locate::resolve_host_path;
+pub use rerun::{grant_words, rerun_line, shell_line};
 
 /// How much evidence is given at most.
 const MOST: usize = 8;
