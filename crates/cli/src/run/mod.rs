@@ -1,6 +1,18 @@
 //! `run` and `sh`: a command in its sandbox, with the streams, the terminal and the signals of its caller.
 
+#[cfg(unix)]
+mod attendant;
+mod code;
+mod environment;
+#[cfg(unix)]
+mod signals;
 mod start;
+mod streams;
+#[cfg(unix)]
+mod sys;
+#[cfg(unix)]
+mod terminal;
+mod told;
 
 use std::process::ExitCode;
 
@@ -59,7 +71,7 @@ pub(crate) fn run(args: RunArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
         Some(script) => What::Script(script),
         None => What::Command(args.command),
     };
-    start::start(&args.flags, &args.ask, &args.how, what, voice)
+    start::start(&args.flags, &args.ask, &args.how, &what, voice)
 }
 
 pub(crate) fn sh(args: ShArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
@@ -69,7 +81,7 @@ pub(crate) fn sh(args: ShArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
         &args.flags,
         &args.ask,
         &args.how,
-        What::Script(script),
+        &What::Script(script),
         voice,
     )
 }
