@@ -5,6 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
+use std::path::Path;
 
 use palisade::runner::approve::visible;
 use palisade::runner::evidence::shell_line;
@@ -75,6 +76,14 @@ pub(super) fn read(words: &[OsString]) -> Result<What, Complaint> {
             false => no_script("no script"),
         });
     };
+    let after_dashes = at > 0 && words.get(at - 1).is_some_and(|word| word == "--");
+    if !script && !after_dashes && words.len() == at + 1 && is_text(first) {
+        // One string, as those pass it who put a prefix before what they would have given to a shell.
+        let options = words.iter().take(at).cloned();
+        let words = [OsString::from(SHELL)].into_iter().chain(options);
+        let words = words.chain([OsString::from("-c"), first.clone()]);
+        return Ok(What::Command(words.collect()));
+    }
     if script {
         let words = [OsString::from(SHELL)].into_iter().chain(words.to_vec());
         return Ok(What::Command(words.collect()));
@@ -88,6 +97,16 @@ pub(super) fn read(words: &[OsString]) -> Result<What, Complaint> {
         file: first.clone(),
         arguments: words.iter().skip(at + 1).cloned().collect(),
     })
+}
+
+/// Whether a single word is the text of a script, not the name of a file: nobody names a file like a command line, and
+/// if one does, two dashes before it say so.
+fn is_text(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    let like_a_line = bytes
+        .iter()
+        .any(|byte| byte.is_ascii_whitespace() || b";|&<>()$`\"'*?!#~{}[]\\".contains(byte));
+    like_a_line || !(bytes.contains(&b'/') || Path::new(word).exists())
 }
 
 fn no_script(what: &str) -> Complaint {
@@ -239,7 +258,8 @@ mod tests {
     #[test]
     fn a_file_is_told_from_options_and_arguments() {
         for (text, options, file, arguments) in [
-            ("f", "", "f", ""),
+            ("./f", "", "./f", ""),
+            ("-- f", "", "f", ""),
             ("-e f -c x", "-e", "f", "-c x"),
             ("-eu -o pipefail -- -f a", "-eu -o pipefail", "-f", "a"),
         ] {
@@ -255,6 +275,17 @@ mod tests {
                 }
                 other => panic!("{other:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn one_string_is_a_script_unless_it_is_named_like_a_file() {
+        for text in ["make && make test", "ls", "a;b"] {
+            let words = match read(&[OsString::from("-e"), text.into()]).unwrap() {
+                What::Command(words) => words,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(words, ["bash", "-e", "-c", text]);
         }
     }
 

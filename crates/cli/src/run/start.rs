@@ -96,7 +96,7 @@ fn to_the_end(
     let result = streams::connected(command)
         .map_err(Error::Sandbox)
         .and_then(Command::output_blocking);
-    Ok(told.ended(&run, result))
+    Ok(told.ended(&run, &session, result))
 }
 
 fn command(session: &Session, argv: &[OsString]) -> Result<Command, Complaint> {

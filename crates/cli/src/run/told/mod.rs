@@ -4,6 +4,7 @@ mod after;
 mod denied;
 mod heard;
 mod line;
+mod named;
 mod page;
 mod programs;
 mod refused;
@@ -125,7 +126,12 @@ impl Told {
     }
 
     /// The run is over, or did not begin.
-    pub(super) fn ended(&self, run: &Run<'_>, result: Result<Finished, Error>) -> ExitCode {
+    pub(super) fn ended(
+        &self,
+        run: &Run<'_>,
+        session: &Session,
+        result: Result<Finished, Error>,
+    ) -> ExitCode {
         match result {
             Ok(finished) => {
                 let code = code::of_outcome(&finished.outcome);
@@ -138,6 +144,7 @@ impl Told {
                     .as_ref()
                     .and_then(|judgement| self.heard.place(judgement));
                 let why = refused::Why {
+                    denied: named::denied(run.argv, run.cwd, session.sandbox()),
                     somebody: !heard::nobody(&refusal),
                     explain: self.line.explain(run.argv),
                     place: place
