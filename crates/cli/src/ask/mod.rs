@@ -4,6 +4,7 @@ use palisade::runner::approve::NoPrompter;
 use palisade::runner::approve::Prompter;
 
 use crate::complaint::Complaint;
+use crate::ground::Ground;
 use crate::say::Voice;
 
 /// Who answers questions.
@@ -23,8 +24,12 @@ impl AskFlags {
     ///
     /// # Errors
     /// Whoever a flag names cannot be reached.
-    pub(crate) fn prompter(&self, voice: &Voice) -> Result<Box<dyn Prompter>, Complaint> {
-        let _ = voice;
+    pub(crate) fn prompter(
+        &self,
+        ground: &Ground,
+        voice: &Voice,
+    ) -> Result<Box<dyn Prompter>, Complaint> {
+        let _ = (ground, voice);
         Ok(Box::new(NoPrompter))
     }
 }

@@ -1,10 +1,21 @@
 //! `run` and `sh`: a command in its sandbox, with the streams, the terminal and the signals of its caller.
 
+#[cfg(unix)]
+mod attendant;
 mod code;
 mod environment;
+<<<<<<< HEAD
 mod sh;
+=======
+#[cfg(unix)]
+mod signals;
+>>>>>>> main
 mod start;
 mod streams;
+#[cfg(unix)]
+mod sys;
+#[cfg(unix)]
+mod terminal;
 mod told;
 
 use std::process::ExitCode;

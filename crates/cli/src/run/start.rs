@@ -55,7 +55,7 @@ fn to_the_end(
     let variables = environment::read(&how.env)?;
     let ground = Ground::find(flags)?;
     let argv = what.argv(&ground)?;
-    let prompter = told.prompter(ask.prompter(voice)?);
+    let prompter = told.prompter(ask.prompter(&ground, voice)?);
     let Ground {
         host,
         paths,

@@ -2,3 +2,5 @@
 
 mod first;
 mod support;
+#[cfg(unix)]
+mod terminal;

@@ -66,7 +66,8 @@ pub(super) fn locate(text: &str, cwd: &Path) -> Option<Located> {
 
 /// A path with every link followed, as far as it exists. `None` for a relative path, one that is too deep, and one that
 /// leaves through `..` what does not exist.
-pub(crate) fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
+#[must_use]
+pub fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
     if !path.is_absolute() || path.components().count() > DEEPEST {
         return None;
     }

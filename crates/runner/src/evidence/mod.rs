@@ -28,7 +28,7 @@ use intent::Intent;
 use locate::Located;
 use refusal::Refusal;
 
-pub(crate) use locate::resolve_host_path;
+pub use locate::resolve_host_path;
 pub use rerun::{grant_words, rerun_line, shell_line};
 
 /// How much evidence is given at most.
