@@ -4,12 +4,9 @@
 mod attendant;
 mod code;
 mod environment;
-<<<<<<< HEAD
 mod sh;
-=======
 #[cfg(unix)]
 mod signals;
->>>>>>> main
 mod start;
 mod streams;
 #[cfg(unix)]
