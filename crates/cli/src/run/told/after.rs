@@ -81,6 +81,15 @@ pub(crate) fn not_started(failure: &SetupFailure, program: &OsString) -> Page {
             Tone::Bad,
             format!("`{name}` cannot be executed: {}", visible(&failure.message)),
         ),
+        Code::Usage => Page::new(
+            "error",
+            Tone::Bad,
+            format!(
+                "the policy makes no sense here: {}",
+                visible(&failure.message)
+            ),
+        )
+        .next("see the policy in force", "palisade policy show"),
         _ => Page::new(
             "error",
             Tone::Bad,
