@@ -72,7 +72,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
             Self::Workspace => "workspace",

@@ -1,10 +1,13 @@
 //! From flags to a command that has ended.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use palisade::runner::audit::{JsonLines, Rotation};
+use palisade::runner::exec_policy::Rules;
+use palisade::runner::exec_policy::language::model::Floor;
 use palisade::runner::session::SessionOptions;
 use palisade::{Command, Error, Sandbox, Session};
 
@@ -18,25 +21,41 @@ use crate::say::Voice;
 /// A run, as those who tell about it see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'a> {
-    pub(crate) flags: &'a PolicyFlags,
-    pub(crate) how: &'a HowFlags,
-    /// What was asked for, word by word.
-    pub(crate) what: &'a What,
+    /// The command as it is judged and run.
+    pub(crate) argv: &'a [OsString],
     /// Where this program was called.
     pub(crate) cwd: &'a Path,
-    pub(crate) voice: &'a Voice,
+    /// What no layer may loosen.
+    pub(crate) floor: &'a Floor,
+    /// The rules that judge.
+    pub(crate) rules: &'a Rules,
+    /// The user's own policy file.
+    pub(crate) user_file: Option<&'a Path>,
 }
 
 pub(super) fn start(
     flags: &PolicyFlags,
     ask: &AskFlags,
     how: &HowFlags,
-    what: &What,
+    what: Result<What, Complaint>,
     voice: &Voice,
+) -> Result<ExitCode, Complaint> {
+    let told = Told::new(how, voice)?;
+    told.over(what.and_then(|what| to_the_end(flags, ask, how, what, voice, &told)))
+}
+
+fn to_the_end(
+    flags: &PolicyFlags,
+    ask: &AskFlags,
+    how: &HowFlags,
+    what: What,
+    voice: &Voice,
+    told: &Told,
 ) -> Result<ExitCode, Complaint> {
     let variables = environment::read(&how.env)?;
     let ground = Ground::find(flags)?;
-    let prompter = ask.prompter(&ground, voice)?;
+    let argv = what.argv(&ground)?;
+    let prompter = told.prompter(ask.prompter(&ground, voice)?);
     let Ground {
         host,
         paths,
@@ -45,13 +64,12 @@ pub(super) fn start(
         cwd,
     } = ground;
     let run = Run {
-        flags,
-        how,
-        what,
+        argv: &argv,
         cwd: &cwd,
-        voice,
+        floor: &configuration.floor,
+        rules: &configuration.rules,
+        user_file: paths.user.as_deref(),
     };
-    let mut told = Told::new(&run)?;
     let mut options = SessionOptions::default();
     if let Some(state) = paths.state {
         let records = JsonLines::in_state_dir(state.directory(), Rotation::default());
@@ -61,32 +79,30 @@ pub(super) fn start(
             options = options.with_audit(Arc::new(records));
         }
     }
-    let session = Sandbox::on(host, policy)
+    let session = Sandbox::on(told.guard(host), policy)
         .and_then(|sandbox| sandbox.session_with(configuration.book, prompter, options));
     let session = match session {
         Ok(session) => session,
-        Err(error) => return Err(told.unusable(&run, &error)),
+        Err(error) => return Ok(told.unusable(&run, &error)),
     };
     told.begins(&run, &session);
-    let mut command = command(&session, what)?.cwd(&cwd).no_timeout();
+    let mut command = told
+        .watched(command(&session, &argv)?)
+        .cwd(&cwd)
+        .no_timeout();
     for (name, value) in variables {
         command = command.env(name, value);
     }
     let result = streams::connected(command)
         .map_err(Error::Sandbox)
         .and_then(Command::output_blocking);
-    told.ended(&run, &session, result)
+    Ok(told.ended(&run, &session, result))
 }
 
-fn command(session: &Session, what: &What) -> Result<Command, Complaint> {
-    Ok(match what {
-        What::Script(script) => session.script(script),
-        What::Command(words) => {
-            let mut words = words.iter();
-            let program = words
-                .next()
-                .ok_or_else(|| Complaint::usage("there is no command to run"))?;
-            session.command(program).args(words)
-        }
-    })
+fn command(session: &Session, argv: &[OsString]) -> Result<Command, Complaint> {
+    let mut words = argv.iter();
+    let program = words
+        .next()
+        .ok_or_else(|| Complaint::usage("there is no command to run"))?;
+    Ok(session.command(program).args(words))
 }

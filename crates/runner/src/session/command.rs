@@ -9,6 +9,7 @@ use palisade_policy::{ExecExpiration, SandboxPermissions};
 
 use super::child::Child;
 use super::error::Error;
+use super::progress::{Progress, Watcher};
 use super::state::Shared;
 use super::{admit, run};
 use crate::capture::{Caps, Chunk};
@@ -36,6 +37,7 @@ pub struct Command {
     pub(super) call_id: Option<String>,
     pub(super) streams: Option<HostStreams>,
     pub(super) attendant: Attended,
+    pub(super) watcher: Watcher,
 }
 
 /// Who attends to a command, also to its second attempt, and what rings for them.
@@ -87,6 +89,7 @@ impl Command {
             call_id: None,
             streams: None,
             attendant: Attended::default(),
+            watcher: Watcher::default(),
         }
     }
 
@@ -193,6 +196,12 @@ impl Command {
     pub fn without_sandbox(mut self, why: impl Into<String>) -> Self {
         self.permissions = SandboxPermissions::BypassSandbox;
         self.justification = Some(why.into());
+        self
+    }
+
+    /// Tells this function what happens to it on its way.
+    pub fn watched_by(mut self, watcher: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.watcher = Watcher::new(watcher);
         self
     }
 

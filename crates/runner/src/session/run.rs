@@ -8,6 +8,7 @@ use palisade_policy::{CanonicalSandboxPolicy, Grant, SandboxType};
 use super::admit::{Admitted, admit, environment, unless_cancelled};
 use super::command::{Command, LiveOutput};
 use super::error::Error;
+use super::progress::Progress;
 use super::record::word_of;
 use super::state::Shared;
 use crate::approve::{BoxFuture, Prompt, ask};
@@ -75,6 +76,10 @@ impl Run<'_> {
     /// One attempt, from its sandbox to its end.
     async fn once(&self, placed: &Placed) -> Finished {
         let (shared, id) = (&self.command.shared, &self.admitted.call.id);
+        self.command.watcher.tell(&Progress::Starting {
+            sandbox: placed.sandbox,
+            policy: &placed.policy,
+        });
         let starting = async {
             let own = &self.admitted.session_policy;
             let ground = ground(shared, placed, own, self.driver).await?;
