@@ -109,7 +109,11 @@ fn a_code_of_the_command_is_told_from_one_of_ours() {
             (&"exited".into(), &code.into())
         );
     }
-    let (said, events) = run(&house, ["--", "sh", "-c", "kill -9 $$"]);
+    let (said, events) = run(&house, ["--", "perl", "-e", "kill 9, $$"]);
+    if said.code == 127 {
+        eprintln!("skipped: there is no perl");
+        return;
+    }
     assert_eq!(said.code, 137);
     let last = events.last().unwrap();
     assert_eq!(
@@ -160,9 +164,15 @@ fn a_file_is_the_users_alone_is_added_to_and_is_out_of_reach_of_the_command() {
     assert_eq!(first.code, 0, "{first:?}");
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let script = "echo forged >> events.jsonl; rm -f events.jsonl; mv events.jsonl x; ln -f events.jsonl y && echo forged >> y";
-    let second = house.say(["run", "--events", "events.jsonl", "-c", script]);
-    assert_ne!(second.code, 0, "{second:?}");
+    for script in [
+        "echo forged >> events.jsonl",
+        "mv events.jsonl moved",
+        "ln -f events.jsonl other && echo forged >> other",
+        "truncate -s 0 events.jsonl",
+    ] {
+        let said = house.say(["run", "--events", "events.jsonl", "-c", script]);
+        assert_ne!(said.code, 0, "{script}: {said:?}");
+    }
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(!text.contains("forged\n"), "{text}");
     let events = lines(&text);
@@ -170,9 +180,10 @@ fn a_file_is_the_users_alone_is_added_to_and_is_out_of_reach_of_the_command() {
         .iter()
         .map(|event| event["id"].as_str().unwrap())
         .collect();
-    assert_eq!(ids.len(), 2, "{text}");
-    let ends = events.iter().filter(|event| event["type"] == "end");
-    assert_eq!(ends.count(), 2, "{text}");
+    assert_eq!(ids.len(), 5, "{text}");
+    let last =
+        |event: &&Value| matches!(event["type"].as_str(), Some("end" | "refused" | "failed"));
+    assert_eq!(events.iter().filter(last).count(), 5, "{text}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn options_that_callers_pass_mean_what_they_mean_to_a_shell() {
         (&["-ec", "false; echo no"], 1, ""),
         (&["-e", "-c", "false; echo no"], 1, ""),
         (&["-lc", "echo hi"], 0, "hi\n"),
-        (&["-uc", "echo $none_such"], 1, ""),
+        (&["-uc", "echo $none_such"], 127, ""),
         (&["-euo", "pipefail", "-c", "false | true; echo no"], 1, ""),
         (&["-c", "--", "echo dashes"], 0, "dashes\n"),
         (&["-c", "nosuch-program"], 127, ""),
@@ -172,20 +172,20 @@ fn npm_runs_its_scripts_in_it() {
         "project/package.json",
         r#"{"scripts":{"show":"echo in $PALISADE_SANDBOX with","bad":"exit 3"}}"#,
     );
-    let npm = |script: &str| {
-        said(
-            house
-                .command("npm")
-                .arg("--update-notifier=false")
-                .arg(format!("--script-shell={}", shell(&house).display()))
-                .args(["run", "--silent", script, "--", "it's given"]),
-        )
+    let npm = |arguments: &[&str]| {
+        let mut command = house.command("npm");
+        command
+            .arg("--update-notifier=false")
+            .arg(format!("--script-shell={}", shell(&house).display()))
+            .args(["run", "--silent"])
+            .args(arguments);
+        said(&mut command)
     };
-    let run = npm("show");
+    let run = npm(&["show", "--", "it's given"]);
     assert_eq!(
         (run.code, run.out.as_str()),
         (0, "in landlock with it's given\n"),
         "{run:?}"
     );
-    assert_eq!(npm("bad").code, 3);
+    assert_eq!(npm(&["bad"]).code, 3);
 }

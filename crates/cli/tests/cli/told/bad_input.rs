@@ -140,8 +140,8 @@ fn help_is_short_and_has_examples() {
     let house = House::new();
     for (name, words, most) in [
         ("help", &["-h"][..], 40),
-        ("run_help", &["run", "-h"], 60),
-        ("sh_help", &["sh", "-h"], 60),
+        ("run_help", &["run", "-h"], 42),
+        ("sh_help", &["sh", "-h"], 42),
     ] {
         let said = house.say(words);
         assert_eq!(said.code, 0, "{said:?}");
