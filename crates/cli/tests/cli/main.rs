@@ -1,12 +1,20 @@
 //! `palisade` as people call it: the real program, real sandboxes, real terminals.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test ends where its assumption fails, and says what it skips"
+)]
 
+mod ask;
 #[cfg(unix)]
 mod events;
 mod first;
 #[cfg(unix)]
 mod sh;
 mod support;
-#[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
 mod told;

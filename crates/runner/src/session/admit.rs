@@ -387,6 +387,7 @@ async fn answer(
     let mut prompt = Prompt::new(&call.id, call.argv.iter().cloned(), &spec.cwd)
         .with_purpose(purpose)
         .with_categories(judgement.categories.iter().copied())
+        .with_rule(asking_rule(shared, judgement).as_deref())
         .with_proposed_amendment(
             judgement
                 .offer
@@ -407,6 +408,18 @@ async fn answer(
         .ok_or(Error::Cancelled)?;
     step.answered(word_of(&answer), AnswerSource::User);
     Ok(Some((answer, AnswerSource::User)))
+}
+
+/// The rule that asks, and where it stands.
+fn asking_rule(shared: &Shared, judgement: &Judgement) -> Option<String> {
+    if !judgement.categories.contains(&PromptCategory::Rules) {
+        return None;
+    }
+    let rules = shared.judge.rules();
+    let mut rules = rules.policy().rules().iter();
+    let rule = rules.find(|rule| rule.id == judgement.source)?;
+    let (source, line) = (&rule.origin.source, rule.origin.line);
+    Some(format!("{} stands at {source}:{line}", rule.id))
 }
 
 /// Waits for something, unless somebody cancels first. Needs no runtime.

@@ -108,6 +108,20 @@ impl Terminal {
         person.write_all(keys.as_ref()).unwrap();
     }
 
+    /// Types a key until it shows: a program may pass over one that comes too soon, or together with others.
+    #[track_caller]
+    pub(crate) fn press_until(&mut self, key: &str, text: &str) -> String {
+        let begin = Instant::now();
+        while !self.has_shown(text) && begin.elapsed() < PATIENCE {
+            self.type_keys(key);
+            let typed = Instant::now();
+            while !self.has_shown(text) && typed.elapsed() < Duration::from_secs(3) {
+                self.read_for(Duration::from_millis(50));
+            }
+        }
+        self.expect(text)
+    }
+
     /// Makes the window larger or smaller.
     pub(crate) fn resize(&self, rows: u16, columns: u16) {
         let person = self.person.as_ref().expect("not after hanging up");
@@ -148,6 +162,21 @@ impl Terminal {
     /// Everything that was shown so far, as the terminal got it.
     pub(crate) fn all(&self) -> &str {
         &self.all
+    }
+
+    /// Whether a text is shown that was not expected yet.
+    pub(crate) fn has_shown(&mut self, text: &str) -> bool {
+        while self.read_for(Duration::ZERO) {}
+        self.shown.contains(text)
+    }
+
+    /// What the program wrote to standard error, if that was a pipe and it has ended.
+    pub(crate) fn piped_errors(&mut self) -> String {
+        let mut text = String::new();
+        if let Some(errors) = &mut self.child.stderr {
+            errors.read_to_string(&mut text).unwrap();
+        }
+        text
     }
 
     pub(crate) fn pid(&self) -> i32 {
