@@ -9,7 +9,13 @@
 )]
 
 mod ask;
+#[cfg(unix)]
+mod events;
 mod first;
 mod run;
+#[cfg(unix)]
+mod sh;
 mod support;
 mod terminal;
+#[cfg(unix)]
+mod told;
