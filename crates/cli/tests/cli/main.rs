@@ -9,6 +9,12 @@
 )]
 
 mod ask;
+mod first;
+#[cfg(unix)]
+mod judge;
+#[cfg(unix)]
+mod looked;
+mod support;
 #[cfg(unix)]
 mod events;
 mod first;
@@ -19,3 +25,4 @@ mod support;
 mod terminal;
 #[cfg(unix)]
 mod told;
+mod why;
