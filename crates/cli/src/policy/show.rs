@@ -17,7 +17,7 @@ pub(super) struct ShowArgs {
     /// Print what this backend would be told: seatbelt, linux-landlock or windows-token, wherever you are
     #[arg(long, value_name = "NAME")]
     backend: Option<Backend>,
-    /// For a made-up machine, also where this one could be looked at: the same text everywhere
+    /// For a made-up machine, also where this one could be looked at
     #[arg(long, requires = "backend")]
     emulated: bool,
     /// With linux-landlock: also print every instruction of the system-call filter
