@@ -51,7 +51,7 @@ fn an_import_is_written_once() {
 #[test]
 fn what_cannot_be_imported_is_refused() {
     let house = House::new();
-    house.write("project/x.rules", "prefix_rule(pattern = 5)\n");
+    house.write("project/x.rules", "prefix_rule(pattern = [\n");
     house.write("project/notes.txt", "");
     let said = [
         policy(&house, &["import", "x.rules"]),
@@ -73,21 +73,22 @@ fn record(argv: &str, rule: &str, answer: &str, source: &str) -> String {
 #[test]
 fn what_people_keep_agreeing_to_is_suggested() {
     let house = House::new();
-    let sh = r#"["/bin/sh","-c","timeout 9 just notes"]"#;
+    let sh = r#"["/bin/sh","-c","timeout 9 npm run story"]"#;
     let approved = |argv, rule| record(argv, rule, "approved", "user").repeat(3);
-    let mut records = approved(r#"["just","notes","-v"]"#, "unmatched");
+    let mut records = approved(r#"["npm","run","story"]"#, "unmatched");
     records.push_str(&record(sh, "unmatched", "approved-for-session", "user"));
     // Asked by a rule, answered by configuration, refused once, dangerous: nothing to suggest.
-    records.push_str(&approved(r#"["just","asked"]"#, "my-rule"));
-    records.push_str(&record(r#"["just","kept"]"#, "unmatched", "approved", "config").repeat(9));
-    records.push_str(&approved(r#"["just","refused"]"#, "unmatched"));
+    records.push_str(&approved(r#"["npm","run","asked"]"#, "my-rule"));
+    records
+        .push_str(&record(r#"["npm","run","kept"]"#, "unmatched", "approved", "config").repeat(9));
+    records.push_str(&approved(r#"["npm","run","refused"]"#, "unmatched"));
     records.push_str(&record(
-        r#"["just","refused"]"#,
+        r#"["npm","run","refused"]"#,
         "unmatched",
         "denied",
         "user",
     ));
-    records.push_str(&approved(r#"["just","risky"]"#, "danger"));
+    records.push_str(&approved(r#"["npm","run","risky"]"#, "danger"));
     records.push_str("not a record\n");
     house.write(".local/state/palisade/audit/audit.jsonl.1", &records);
     house.write(".local/state/palisade/audit/audit.jsonl", "");
