@@ -1,10 +1,38 @@
 //! Approvals: who is asked, and how: on the terminal, by a command, over a socket.
+//!
+//! Whatever goes wrong while asking means no.
 
-use palisade::runner::approve::NoPrompter;
-use palisade::runner::approve::Prompter;
+mod choice;
+#[cfg(unix)]
+mod exchange;
+#[cfg(unix)]
+mod guard;
+#[cfg(unix)]
+mod program;
+mod question;
+#[cfg(unix)]
+mod socket;
+#[cfg(unix)]
+mod terminal;
+mod wire;
+mod wrap;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use palisade::runner::approve::{Prompt, Prompter};
+use palisade::runner::exec_policy::ReviewDecision;
 
 use crate::complaint::Complaint;
+use crate::ground::Ground;
 use crate::say::Voice;
+
+/// How a refusal begins that no person gave, because there was none to ask.
+pub(crate) const NOBODY: &str = "nobody could be asked";
+
+/// How long a program or a socket has for an answer, unless a flag says otherwise.
+#[cfg(unix)]
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Who answers questions.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -15,16 +43,92 @@ pub(crate) struct AskFlags {
     pub(crate) approval_command: Option<std::ffi::OsString>,
     /// Have whoever listens on this socket answer
     #[arg(long, value_name = "PATH", conflicts_with = "approval_command")]
-    pub(crate) approval_socket: Option<std::path::PathBuf>,
+    pub(crate) approval_socket: Option<PathBuf>,
+    /// How long either has for an answer, such as 30s or 5m; then the answer is no
+    #[arg(long, value_name = "T", value_parser = wait)]
+    pub(crate) approval_timeout: Option<Duration>,
 }
 
 impl AskFlags {
     /// Who is asked: whom a flag names, or the person at the terminal, or nobody, whose answer is no.
     ///
     /// # Errors
-    /// Whoever a flag names cannot be reached.
-    pub(crate) fn prompter(&self, voice: &Voice) -> Result<Box<dyn Prompter>, Complaint> {
-        let _ = voice;
-        Ok(Box::new(NoPrompter))
+    /// Whoever a flag names cannot be used: the command that is asked about could answer in its place.
+    #[cfg(unix)]
+    pub(crate) fn prompter(
+        &self,
+        ground: &Ground,
+        voice: &Voice,
+    ) -> Result<Box<dyn Prompter>, Complaint> {
+        let place = Place::of(ground);
+        let patience = self.approval_timeout.unwrap_or(PATIENCE);
+        if let Some(program) = &self.approval_command {
+            return program::answers(program, place, patience, ground);
+        }
+        if let Some(path) = &self.approval_socket {
+            return socket::answers(path, place, patience, ground);
+        }
+        Ok(match terminal::Person::at_the_terminal(place, *voice) {
+            Ok(person) => Box::new(person),
+            Err(why) => Box::new(nobody(why)),
+        })
     }
+
+    /// Nobody can be asked on this system yet.
+    ///
+    /// # Errors
+    /// A flag names somebody.
+    #[cfg(not(unix))]
+    pub(crate) fn prompter(
+        &self,
+        ground: &Ground,
+        voice: &Voice,
+    ) -> Result<Box<dyn Prompter>, Complaint> {
+        let _ = (Place::of(ground), voice);
+        match self.approval_command.is_some() || self.approval_socket.is_some() {
+            true => Err(Complaint::usage(
+                "--approval-command and --approval-socket are not there on this system yet",
+            )),
+            false => Ok(Box::new(nobody("not on this system yet"))),
+        }
+    }
+}
+
+/// What is said about where a yes would take a command, and where it would be kept.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// Whether its policy confines it.
+    confined: bool,
+    /// The file of kept approvals.
+    approvals: Option<PathBuf>,
+    /// The file of kept grants.
+    grants: Option<PathBuf>,
+}
+
+impl Place {
+    fn of(ground: &Ground) -> Self {
+        let state = ground.paths.state.as_ref();
+        let canonical = ground.canonical();
+        Self {
+            confined: canonical.is_ok_and(|(policy, _)| policy.uses_runtime_sandbox()),
+            approvals: state.map(|state| state.approvals().path()),
+            grants: state.map(|state| state.grants().path()),
+        }
+    }
+}
+
+/// Nobody, and why.
+fn nobody(why: &str) -> impl Prompter + use<> {
+    let note = format!(
+        "{NOBODY}: {why}; --approval-command PROGRAM or --approval-socket PATH name somebody who answers"
+    );
+    move |_: &Prompt| ReviewDecision::DeniedWithNote { note: note.clone() }
+}
+
+/// A duration as people write it.
+fn wait(text: &str) -> Result<Duration, String> {
+    crate::say::span::seconds(text)
+        .map(Duration::from_secs)
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "give a duration such as 30s, 5m or 1h".to_owned())
 }

@@ -8,6 +8,7 @@ mod flags;
 pub(crate) mod inside;
 mod layer;
 mod site;
+mod tried;
 mod workspace;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub(crate) use self::excerpt::{
 };
 pub(crate) use self::flags::{Mode, PolicyFlags};
 pub(crate) use self::site::Site;
+pub(crate) use self::tried::{Kept, Tried};
 use crate::complaint::Complaint;
 
 /// What a command would run under.

@@ -1,61 +1,108 @@
 //! From flags to a command that has ended.
 
-use std::io::Write as _;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use palisade::runner::capture::Stream;
+use palisade::runner::audit::{JsonLines, Rotation};
+use palisade::runner::exec_policy::Rules;
+use palisade::runner::exec_policy::language::model::Floor;
 use palisade::runner::session::SessionOptions;
-use palisade::{Finished, Sandbox};
+use palisade::{Command, Error, Sandbox, Session};
 
-use super::{HowFlags, What};
+use super::told::Told;
+use super::{HowFlags, What, environment, streams};
 use crate::ask::AskFlags;
 use crate::complaint::Complaint;
-use crate::exit::Code;
 use crate::ground::{Ground, PolicyFlags};
 use crate::say::Voice;
+
+/// A run, as those who tell about it see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'a> {
+    /// The command as it is judged and run.
+    pub(crate) argv: &'a [OsString],
+    /// Where this program was called.
+    pub(crate) cwd: &'a Path,
+    /// What no layer may loosen.
+    pub(crate) floor: &'a Floor,
+    /// The rules that judge.
+    pub(crate) rules: &'a Rules,
+    /// The user's own policy file.
+    pub(crate) user_file: Option<&'a Path>,
+}
 
 pub(super) fn start(
     flags: &PolicyFlags,
     ask: &AskFlags,
     how: &HowFlags,
-    what: What,
+    what: Result<What, Complaint>,
     voice: &Voice,
 ) -> Result<ExitCode, Complaint> {
-    let _ = how;
-    let ground = Ground::find(flags)?;
-    let prompter = ask.prompter(voice)?;
-    let sandbox = Sandbox::on(ground.host, ground.policy).map_err(Complaint::refused)?;
-    let mut options = SessionOptions::default();
-    if let Some(state) = ground.paths.state {
-        options = options.with_state(state);
-    }
-    let session = sandbox
-        .session_with(ground.configuration.book, prompter, options)
-        .map_err(Complaint::refused)?;
-    let command = match what {
-        What::Script(script) => session.script(script),
-        What::Command(words) => {
-            let mut words = words.into_iter();
-            let program = words
-                .next()
-                .ok_or_else(|| Complaint::usage("there is no command to run"))?;
-            session.command(program).args(words)
-        }
-    };
-    let finished = command
-        .cwd(&ground.cwd)
-        .no_timeout()
-        .live(|chunk| {
-            let _ = match chunk.stream {
-                Stream::Stderr => std::io::stderr().write_all(&chunk.bytes),
-                _ => std::io::stdout().write_all(&chunk.bytes),
-            };
-        })
-        .output_blocking()
-        .map_err(Complaint::refused)?;
-    Ok(code_of(&finished))
+    let told = Told::new(how, voice)?;
+    told.over(what.and_then(|what| to_the_end(flags, ask, how, what, voice, &told)))
 }
 
-fn code_of(finished: &Finished) -> ExitCode {
-    u8::try_from(finished.outcome.exit_code()).map_or(Code::Failed.into(), ExitCode::from)
+fn to_the_end(
+    flags: &PolicyFlags,
+    ask: &AskFlags,
+    how: &HowFlags,
+    what: What,
+    voice: &Voice,
+    told: &Told,
+) -> Result<ExitCode, Complaint> {
+    let variables = environment::read(&how.env)?;
+    let ground = Ground::find(flags)?;
+    let argv = what.argv(&ground)?;
+    let prompter = told.prompter(ask.prompter(&ground, voice)?);
+    let Ground {
+        host,
+        paths,
+        configuration,
+        policy,
+        cwd,
+    } = ground;
+    let run = Run {
+        argv: &argv,
+        cwd: &cwd,
+        floor: &configuration.floor,
+        rules: &configuration.rules,
+        user_file: paths.user.as_deref(),
+    };
+    let mut options = SessionOptions::default();
+    if let Some(state) = paths.state {
+        let records = JsonLines::in_state_dir(state.directory(), Rotation::default());
+        options = options.with_state(state);
+        // Where nothing can be recorded, such as in a sandbox, commands still run; `palisade doctor` says so.
+        if let Ok(records) = records {
+            options = options.with_audit(Arc::new(records));
+        }
+    }
+    let session = Sandbox::on(told.guard(host), policy)
+        .and_then(|sandbox| sandbox.session_with(configuration.book, prompter, options));
+    let session = match session {
+        Ok(session) => session,
+        Err(error) => return Ok(told.unusable(&run, &error)),
+    };
+    told.begins(&run, &session);
+    let mut command = told
+        .watched(command(&session, &argv)?)
+        .cwd(&cwd)
+        .no_timeout();
+    for (name, value) in variables {
+        command = command.env(name, value);
+    }
+    let result = streams::connected(command)
+        .map_err(Error::Sandbox)
+        .and_then(Command::output_blocking);
+    Ok(told.ended(&run, &session, result))
+}
+
+fn command(session: &Session, argv: &[OsString]) -> Result<Command, Complaint> {
+    let mut words = argv.iter();
+    let program = words
+        .next()
+        .ok_or_else(|| Complaint::usage("there is no command to run"))?;
+    Ok(session.command(program).args(words))
 }

@@ -1,5 +1,7 @@
 //! Speaking to people: answers on standard output, everything else on standard error, colours only on a terminal.
 
+pub(crate) mod span;
+
 use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::args::{Colour, Invocation};

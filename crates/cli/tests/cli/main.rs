@@ -1,5 +1,15 @@
 //! `palisade` as people call it: the real program, real sandboxes, real terminals.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test ends where its assumption fails, and says what it skips"
+)]
 
+mod ask;
 mod first;
 mod policy;
 mod support;
+mod terminal;

@@ -11,12 +11,12 @@ use super::workbench::{Workbench, analyze};
 use crate::approvals::offer;
 use crate::decision::ExecApprovalRequirement;
 use crate::decision::Risk;
-use crate::decision::decide;
 use crate::decision::{Command, Question};
+use crate::decision::{Decision, decide};
 use crate::decision::{DefaultEntry, RuleDecision, VerdictSource};
 use crate::decision::{SandboxablePreference, WorkingBackend};
 use crate::language::model::{Layer, Origin};
-use crate::matching::{CommandFacts, Match, Segment, SegmentPlace};
+use crate::matching::{CommandFacts, Evaluation, Match, Segment, SegmentPlace};
 
 /// Why a command gets its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Explanation {
     pub risk: Risk,
     /// What is decided under the policy's approval settings, as a sentence.
     pub decision: String,
+    /// The reasons that led to it, in the order in which they were found.
+    pub reasons: Vec<String>,
     /// The prefix that an approval could keep.
     pub offer: Option<Vec<String>>,
 }
@@ -110,7 +112,18 @@ pub fn explain(
             amendment: offer.as_ref(),
         }),
     };
-    let decision = decide(&question);
+    explain_decided(command, &analysis, &evaluation, &decide(&question))
+}
+
+/// The same about a command that was analysed, judged and decided about already, so that what is explained is what was
+/// decided. `command` is how it is shown.
+#[must_use]
+pub fn explain_decided(
+    command: &str,
+    analysis: &Analysis,
+    evaluation: &Evaluation<'_>,
+    decision: &Decision<'_>,
+) -> Explanation {
     let kept = match &decision.requirement {
         ExecApprovalRequirement::NeedsApproval {
             proposed_execpolicy_amendment: Some(amendment),
@@ -127,12 +140,17 @@ pub fn explain(
         segments: evaluation
             .segments()
             .iter()
-            .map(|segment| explained(segment, &analysis))
+            .map(|segment| explained(segment, analysis))
             .collect(),
         rules_say: evaluation.rule_decision(),
         source: source(evaluation.source()),
         risk: evaluation.risk(),
         decision: decision.explain(),
+        reasons: decision
+            .reasons
+            .iter()
+            .map(|reason| reason.to_string())
+            .collect(),
         offer: kept,
     }
 }

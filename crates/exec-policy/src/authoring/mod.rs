@@ -47,7 +47,7 @@ mod words;
 mod workbench;
 
 pub use diff::{DiffVerdict, Direction, Moved, PolicyDiff, SettingChange, diff};
-pub use explain::{ExplainedRule, ExplainedSegment, Explanation, explain};
+pub use explain::{ExplainedRule, ExplainedSegment, Explanation, explain, explain_decided};
 pub use lint::{Finding, Lint, LintReport, Severity, lint};
 pub use matrix::{Matrix, MatrixRow, matrix};
 pub use report::{Page, report};

@@ -221,7 +221,17 @@ impl ChildSetup {
         rustix::stdio::dup2_stdout(stdout).map_err(during(Step::Stdio))?;
         rustix::stdio::dup2_stderr(stderr).map_err(during(Step::Stdio))?;
         if command.terminal {
-            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())
+            // The first of the three that is one. Of those that are not, the kernel says so.
+            let taken = [
+                rustix::stdio::stdin(),
+                rustix::stdio::stdout(),
+                rustix::stdio::stderr(),
+            ]
+            .into_iter()
+            .map(rustix::process::ioctl_tiocsctty)
+            .find(|taken| *taken != Err(Errno::NOTTY));
+            taken
+                .unwrap_or(Err(Errno::NOTTY))
                 .map_err(during(Step::Terminal))?;
         }
         close_on_exec_from(3).map_err(during(Step::Descriptors))?;

@@ -36,7 +36,7 @@ pub struct Command {
     pub cwd: PathBuf,
     /// The file that was judged, if somebody judged one: it is started, whatever the first argument says.
     pub program: Option<JudgedProgram>,
-    /// Whether descriptor 0 is a terminal that becomes the command's own.
+    /// Whether the first of its descriptors that is a terminal becomes the command's own.
     pub terminal: bool,
     /// A further Landlock layer for this command; it can only take away.
     pub narrower_rules: Option<Ruleset>,
@@ -81,7 +81,7 @@ impl Command {
         self
     }
 
-    /// With descriptor 0 as its controlling terminal.
+    /// With the first of its descriptors that is a terminal as its controlling terminal.
     #[must_use]
     pub fn with_terminal(mut self) -> Self {
         self.terminal = true;

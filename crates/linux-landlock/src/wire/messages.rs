@@ -30,7 +30,7 @@ pub(crate) struct CommandRequest {
     pub(crate) program: Option<ProgramRequest>,
     /// What the command's processes are known by, in their environment.
     pub(crate) marker: Option<Marker>,
-    /// Whether descriptor 0 is a terminal that becomes the command's own.
+    /// Whether the first of its descriptors that is a terminal becomes the command's own.
     pub(crate) terminal: bool,
     /// A further Landlock layer, which can only take away.
     pub(crate) narrower_rules: Option<Ruleset>,

@@ -25,6 +25,8 @@ pub struct Prompt {
     pub cwd: PathBuf,
     /// Why somebody is asked.
     pub reasons: Vec<String>,
+    /// The rule that asks, and where it stands; `None` if no rule does.
+    pub rule: Option<String>,
     /// What a yes allows.
     pub purpose: ApprovalPurpose,
     /// The kinds of question that this is.
@@ -51,6 +53,7 @@ impl Prompt {
             command: command.into_iter().map(Into::into).collect(),
             cwd: cwd.into(),
             reasons: Vec::new(),
+            rule: None,
             purpose: ApprovalPurpose::Run,
             categories: Vec::new(),
             proposed_amendment: None,
@@ -77,6 +80,13 @@ impl Prompt {
     #[must_use]
     pub fn with_reason(mut self, reason: impl AsRef<str>) -> Self {
         self.reasons.push(visible(reason.as_ref()));
+        self
+    }
+
+    /// With the rule that asks.
+    #[must_use]
+    pub fn with_rule(mut self, rule: Option<&str>) -> Self {
+        self.rule = rule.map(visible);
         self
     }
 
@@ -125,6 +135,9 @@ impl fmt::Display for Prompt {
         writeln!(f, "  in {cwd}")?;
         for reason in self.retry_reason.iter().chain(&self.reasons) {
             writeln!(f, "  {reason}")?;
+        }
+        if let Some(rule) = &self.rule {
+            writeln!(f, "  {rule}")?;
         }
         if let Some(justification) = &self.justification {
             writeln!(f, "  it says: {justification}")?;

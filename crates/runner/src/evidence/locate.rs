@@ -97,6 +97,28 @@ pub(crate) fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
     }
 }
 
+/// What ordinary permissions say about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ordinary {
+    /// Whether this user may reach and read it, or find that it is not there.
+    pub readable: bool,
+    /// Whether this user may change it, or make it.
+    pub writable: bool,
+}
+
+/// What the modes of files say about a path without a link in it, without the privileges of root: commands in a sandbox
+/// have none. Access control lists are not read. `None` where modes mean nothing.
+#[must_use]
+pub fn ordinary_permissions(path: &Path) -> Option<Ordinary> {
+    if !cfg!(unix) {
+        return None;
+    }
+    let found = std::fs::symlink_metadata(path).ok();
+    let (readable, writable) = permissions(path, found.as_ref());
+    Some(Ordinary { readable, writable })
+}
+
 /// The target of a link below a directory that is resolved already.
 fn lexical(path: &Path) -> Option<PathBuf> {
     let mut clean = PathBuf::new();

@@ -11,14 +11,23 @@ use palisade_policy::{GitAccess, Grant};
 #[must_use]
 pub fn rerun_line(grant: &Grant, argv: &[OsString]) -> String {
     let mut words: Vec<OsString> = vec!["palisade".into(), "run".into()];
+    words.extend(grant_words(grant));
+    words.push("--".into());
+    words.extend(argv.iter().cloned());
+    shell_line(&words)
+}
+
+/// The words of a command line of `palisade run` that give a grant.
+#[must_use]
+pub fn grant_words(grant: &Grant) -> Vec<OsString> {
     let joined = |before: &str, value: &OsStr| {
         let mut word = OsString::from(before);
         word.push(value);
         word
     };
     match grant {
-        Grant::Write(path) => words.extend(["-w".into(), path.as_path().as_os_str().to_owned()]),
-        Grant::Git(access) => words.extend([
+        Grant::Write(path) => vec!["-w".into(), path.as_path().as_os_str().to_owned()],
+        Grant::Git(access) => vec![
             "--git".into(),
             match access {
                 GitAccess::ReadOnly => "read-only",
@@ -26,25 +35,29 @@ pub fn rerun_line(grant: &Grant, argv: &[OsString]) -> String {
                 GitAccess::Full => "full",
             }
             .into(),
-        ]),
-        Grant::Host(entry) => words.push(format!("--net={entry}").into()),
-        Grant::Read(path) => {
-            words.push("--grant".into());
-            words.push(joined("read:", path.as_path().as_os_str()));
-        }
-        Grant::HostLoopback => words.extend(["--grant".into(), "host-loopback".into()]),
-        Grant::UnixSocket(path) => {
-            words.push("--grant".into());
-            words.push(joined("unix-socket:", path.as_path().as_os_str()));
-        }
+        ],
+        Grant::Host(entry) => vec![format!("--net={entry}").into()],
+        Grant::Read(path) => vec![
+            "--grant".into(),
+            joined("read:", path.as_path().as_os_str()),
+        ],
+        Grant::HostLoopback => vec!["--grant".into(), "host-loopback".into()],
+        Grant::UnixSocket(path) => vec![
+            "--grant".into(),
+            joined("unix-socket:", path.as_path().as_os_str()),
+        ],
         // The name that serde gives it is the one that a policy file has.
-        other => words.extend([
+        other => vec![
             "--grant".into(),
             serde_json::to_string(other).unwrap_or_default().into(),
-        ]),
+        ],
     }
-    words.push("--".into());
-    words.extend(argv.iter().cloned());
+}
+
+/// Words as one line that a shell reads back, byte for byte. What cannot be seen is spelled out, as bash, zsh and ksh read
+/// it.
+#[must_use]
+pub fn shell_line(words: &[OsString]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     quoted.join(" ")
 }

@@ -7,12 +7,13 @@ use palisade_exec_policy::approvals::{
     AmendmentSource, ApprovalEdit, ApprovalsAt, EditError, Keep, Moment, StoredApprovals, apply,
     edit_for, offer,
 };
+use palisade_exec_policy::authoring::{Explanation, explain_decided};
 use palisade_exec_policy::language::{Anchors, LoadedPolicy, PolicyErrors};
 use palisade_exec_policy::matching::{Approvals, CommandFacts, Evaluation, PlaceFacts, Programs};
 use palisade_exec_policy::{
-    AskForApproval, Command, ExecApprovalRequirement, ExecPolicyAmendment, PromptCategory,
-    Question, Risk, RuleDecision, Rules, RulesError, SandboxablePreference, VerdictSource,
-    WorkingBackend, decide,
+    AskForApproval, Command, Decision, ExecApprovalRequirement, ExecPolicyAmendment,
+    PromptCategory, Question, Risk, RuleDecision, Rules, RulesError, SandboxablePreference,
+    SegmentVerdict, VerdictSource, WorkingBackend, decide,
 };
 use palisade_policy::{
     AbsolutePath, CanonicalSandboxPolicy, Grant, HostFacts, PathRules, ResourceLimits,
@@ -248,6 +249,56 @@ impl Judge {
         policy: Option<&CanonicalSandboxPolicy>,
         now: Moment,
     ) -> Result<Judgement, RulesError> {
+        self.evaluated(case, policy, now, |rules, analysis, evaluation| {
+            let offered = offer(evaluation, analysis);
+            let segments = evaluation.verdicts();
+            let decision = decide(&question(
+                case,
+                standing,
+                evaluation.risk(),
+                &segments,
+                offered.as_ref(),
+            ));
+            self.put(decision, rules.policy(), analysis, evaluation)
+        })?
+        .map_err(RulesError::Load)
+    }
+
+    /// The same, and how it came to that.
+    ///
+    /// # Errors
+    /// As [`judge`](Self::judge).
+    pub fn explain_under(
+        &self,
+        case: &Case<'_>,
+        standing: &Standing,
+        policy: Option<&CanonicalSandboxPolicy>,
+        now: Moment,
+    ) -> Result<Explanation, RulesError> {
+        self.evaluated(case, policy, now, |_, analysis, evaluation| {
+            let offered = offer(evaluation, analysis);
+            let segments = evaluation.verdicts();
+            let decision = decide(&question(
+                case,
+                standing,
+                evaluation.risk(),
+                &segments,
+                offered.as_ref(),
+            ));
+            let words = with_env(case.env, case.argv);
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            explain_decided(&words.join(" "), analysis, evaluation, &decision)
+        })
+    }
+
+    /// What the rules that hold now say about a command, handed to whoever asks.
+    fn evaluated<T>(
+        &self,
+        case: &Case<'_>,
+        policy: Option<&CanonicalSandboxPolicy>,
+        now: Moment,
+        then: impl FnOnce(&Rules, &Analysis, &Evaluation<'_>) -> T,
+    ) -> Result<T, RulesError> {
         let (rules, kept) = self.current(now)?;
         let writable = policy.map(|policy| self.writable(policy));
         let writable = writable.unwrap_or_default();
@@ -268,8 +319,7 @@ impl Judge {
             false => analyze_argv(&with_env(case.env, case.argv), &Limits::default()),
         };
         let evaluation = rules.evaluate(&analysis, &facts);
-        self.put(case, standing, rules.policy(), &analysis, &evaluation)
-            .map_err(RulesError::Load)
+        Ok(then(&rules, &analysis, &evaluation))
     }
 
     /// What commands can write under a policy, its grants included.
@@ -302,26 +352,11 @@ impl Judge {
 
     fn put(
         &self,
-        case: &Case<'_>,
-        standing: &Standing,
+        decision: Decision<'_>,
         policy: &LoadedPolicy,
         analysis: &Analysis,
         evaluation: &Evaluation<'_>,
     ) -> Result<Judgement, PolicyErrors> {
-        let segments = evaluation.verdicts();
-        let offered = offer(evaluation, analysis);
-        let decision = decide(&Question {
-            approval: standing.approval,
-            sandbox: standing.sandbox,
-            preference: standing.preference,
-            backend: standing.backend,
-            command: Some(Command {
-                segments: &segments,
-                risk: evaluation.risk(),
-                permissions: case.permissions,
-                amendment: offered.as_ref(),
-            }),
-        });
         let anchors = Anchors {
             project: &self.project,
             home: self.facts.home.as_ref(),
@@ -351,6 +386,28 @@ impl Judge {
     }
 }
 
+/// What is asked of the one decision.
+const fn question<'a>(
+    case: &Case<'a>,
+    standing: &Standing,
+    risk: Risk,
+    segments: &'a [SegmentVerdict<'a>],
+    amendment: Option<&'a ExecPolicyAmendment>,
+) -> Question<'a> {
+    Question {
+        approval: standing.approval,
+        sandbox: standing.sandbox,
+        preference: standing.preference,
+        backend: standing.backend,
+        command: Some(Command {
+            segments,
+            risk,
+            permissions: case.permissions,
+            amendment,
+        }),
+    }
+}
+
 /// The command as `env` would start it: a variable such as `LD_PRELOAD` makes another command of it.
 /// This is what is judged, shown to people, and what their approvals are kept under.
 pub(crate) fn with_env(env: &[(OsString, OsString)], argv: &[OsString]) -> Vec<OsString> {
@@ -377,8 +434,7 @@ fn offer_of(amendment: &ExecPolicyAmendment, evaluation: &Evaluation<'_>) -> Opt
         let verdict = segment.verdict();
         if matches!(
             verdict,
-            palisade_exec_policy::SegmentVerdict::Allow { .. }
-                | palisade_exec_policy::SegmentVerdict::Prompt { answered: true, .. }
+            SegmentVerdict::Allow { .. } | SegmentVerdict::Prompt { answered: true, .. }
         ) {
             continue;
         }

@@ -2,6 +2,9 @@
 
 mod claim;
 mod descriptor;
+#[cfg_attr(windows, path = "handed_windows.rs")]
+mod handed;
+mod host_streams;
 mod start;
 
 use std::time::Duration;
@@ -14,12 +17,14 @@ use crate::capture::{Caps, Chunk};
 use crate::host::Host;
 use crate::os::ConfinedSession;
 use crate::outcome::{Finished, Outcome, SetupFailure};
-use crate::supervise::{Cancellation, Timing};
+use crate::supervise::{Attendant, Cancellation, Timing};
 use crate::workspace::Wait;
 
 pub use descriptor::Descriptor;
 pub(crate) use descriptor::{BorrowedDescriptor, borrow};
-pub(crate) use start::{Control, Ground, Running, start};
+pub use host_streams::{HostStreams, TerminalUse};
+pub use start::Control;
+pub(crate) use start::{Ground, Running, start};
 
 /// Where an attempt runs.
 #[derive(Clone, Debug)]
@@ -105,6 +110,13 @@ pub enum OutputMode {
         /// How much is kept.
         caps: Caps,
     },
+    /// To the streams of the host program, and what it reads is theirs too. Only [`Driver::Blocking`] can do that.
+    Host {
+        /// The streams.
+        streams: HostStreams,
+        /// How much is kept of what is passed on.
+        caps: Caps,
+    },
 }
 
 impl Default for OutputMode {
@@ -147,7 +159,6 @@ impl std::fmt::Debug for Live {
 }
 
 /// A command to launch, and how it is watched.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct Launch {
     /// The command; its environment is complete.
@@ -168,6 +179,19 @@ pub struct Launch {
     pub wait_for_others: Wait,
     /// What it led to when it was judged, if somebody looked then: if that is no longer so, nothing is started.
     pub seen: Option<crate::program::Seen>,
+    /// Who attends to it, and what rings for them.
+    pub(crate) attendant: Option<(Descriptor, Attendant)>,
+}
+
+impl std::fmt::Debug for Launch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launch")
+            .field("command", &self.command)
+            .field("stdin", &self.stdin)
+            .field("output", &self.output)
+            .field("wall", &self.wall)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Launch {
@@ -184,6 +208,7 @@ impl Launch {
             cancel: Cancellation::new(),
             wait_for_others: Wait::For(PATIENCE),
             seen: None,
+            attendant: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use palisade_policy::{AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType};
 
 use super::claim::claim;
+use super::handed;
 use super::{
     BorrowedDescriptor, Descriptor, Driver, Launch, OutputMode, Stdin, WindowSize, borrow,
 };
@@ -16,7 +17,7 @@ use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Evidence, Finished, Outcome, SetupFailure};
 use crate::program::{self, Seen};
 use crate::supervise::{
-    Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
+    Attendance, Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
 };
 use crate::workspace::Claim;
 
@@ -89,21 +90,36 @@ impl Watched for Held {
 
 /// Reaches a command while somebody else watches it. It keeps nothing alive.
 #[derive(Clone, Debug)]
-pub(crate) struct Control {
+pub struct Control {
     process: Weak<Mutex<Process>>,
     terminal: Option<Weak<Pty>>,
 }
 
 impl Control {
+    fn of(process: &Held, terminal: Option<&Arc<Pty>>) -> Self {
+        Self {
+            process: Arc::downgrade(&process.process),
+            terminal: terminal.map(Arc::downgrade),
+        }
+    }
+
     /// Sends a signal to its process group, if it still runs.
-    pub(crate) fn signal(&self, signal: i32) {
+    pub fn signal(&self, signal: i32) {
         if let Some(process) = self.process.upgrade() {
             lock(&process).signal(signal);
         }
     }
 
+    /// A descriptor of the other side of its terminal, for questions about it; `None` if it has no terminal. Whoever keeps
+    /// it keeps the terminal from hanging up.
+    #[must_use]
+    pub fn terminal(&self) -> Option<Descriptor> {
+        let terminal = self.terminal.as_ref().and_then(Weak::upgrade)?;
+        terminal.copy().ok()
+    }
+
     /// Gives its terminal another size, if it has one.
-    pub(crate) fn resize(&self, size: WindowSize) {
+    pub fn resize(&self, size: WindowSize) {
         if let Some(terminal) = self.terminal.as_ref().and_then(Weak::upgrade) {
             // A terminal that is gone has no size.
             let _ = terminal.resize(size);
@@ -135,7 +151,7 @@ pub(crate) async fn start(
         streams,
         caps,
         terminal,
-    } = prepare(launch.stdin, launch.output)?;
+    } = prepare(launch.stdin, launch.output, driver)?;
     let command = launch.command;
     let mut order = order(&command, ground.confined(), launch.seen.as_ref())?;
     if terminal.is_some() {
@@ -151,6 +167,11 @@ pub(crate) async fn start(
             .map_err(|error| SetupFailure::new("watch", error.raw_os_error(), error.to_string()))?,
         process: Arc::new(Mutex::new(process)),
     };
+    let attendance = launch.attendant.map(|(bell, attendant)| Attendance {
+        bell,
+        attendant,
+        control: Control::of(&process, terminal.as_ref()),
+    });
     Ok(Running {
         ground,
         claim,
@@ -158,6 +179,7 @@ pub(crate) async fn start(
         terminal,
         streams,
         plan: Plan {
+            attendance,
             caps,
             live: launch.live,
             wall: launch.wall,
@@ -226,17 +248,28 @@ fn sees(policy: &ResolvedPolicy, judged: &program::Judged) -> bool {
 }
 
 /// Descriptors of both sides.
-struct Prepared {
-    theirs: Stdio,
-    streams: Streams,
-    caps: Caps,
-    terminal: Option<Arc<Pty>>,
+pub(super) struct Prepared {
+    pub(super) theirs: Stdio,
+    pub(super) streams: Streams,
+    pub(super) caps: Caps,
+    pub(super) terminal: Option<Arc<Pty>>,
 }
 
-fn prepare(stdin: Stdin, output: OutputMode) -> Result<Prepared, SetupFailure> {
-    if let OutputMode::Terminal { size, caps } = output {
-        return on_terminal(stdin, size, caps);
-    }
+fn prepare(stdin: Stdin, output: OutputMode, driver: Driver) -> Result<Prepared, SetupFailure> {
+    let output = match output {
+        OutputMode::Terminal { size, caps } => return on_terminal(stdin, size, caps),
+        OutputMode::Host { streams, caps } => {
+            return match driver {
+                Driver::Blocking => handed::prepare(streams, caps),
+                Driver::Tokio => Err(SetupFailure::new(
+                    "passing descriptors",
+                    None,
+                    "the streams of this program can be given to a command that is run without a runtime only",
+                )),
+            };
+        }
+        output => output,
+    };
     let (theirs_in, stdin) = match stdin {
         Stdin::Null => (os::null()?, None),
         Stdin::Descriptor(descriptor) => (descriptor, None),
@@ -258,7 +291,9 @@ fn prepare(stdin: Stdin, output: OutputMode) -> Result<Prepared, SetupFailure> {
             (stdout, stderr, caps)
         }
         OutputMode::Descriptors { stdout, stderr } => (stdout, stderr, Caps::default()),
-        OutputMode::Terminal { .. } => (os::null()?, os::null()?, Caps::default()),
+        OutputMode::Terminal { .. } | OutputMode::Host { .. } => {
+            (os::null()?, os::null()?, Caps::default())
+        }
     };
     Ok(Prepared {
         theirs: Stdio {
@@ -304,10 +339,7 @@ fn on_terminal(stdin: Stdin, size: WindowSize, caps: Caps) -> Result<Prepared, S
 
 impl Running {
     pub(crate) fn control(&self) -> Control {
-        Control {
-            process: Arc::downgrade(&self.process.process),
-            terminal: self.terminal.as_ref().map(Arc::downgrade),
-        }
+        Control::of(&self.process, self.terminal.as_ref())
     }
 
     /// Watches it to its end, brings back what git did, and says how it ended.

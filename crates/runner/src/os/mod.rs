@@ -22,6 +22,8 @@ mod windows;
 
 pub(crate) use confined::ConfinedSession;
 pub(crate) use order::{JudgedFile, Order};
-pub(crate) use process::{CONTINUE, Process, TERMINATE, bare_enforcement, spawn_bare};
+pub(crate) use process::{CONTINUE, HANG_UP, Process, TERMINATE, bare_enforcement, spawn_bare};
 pub(crate) use pty::Pty;
+#[cfg(unix)]
+pub(crate) use stdio::apart;
 pub(crate) use stdio::{Stdio, never_block, null, pipe_from_child, pipe_to_child};

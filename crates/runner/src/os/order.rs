@@ -18,7 +18,7 @@ pub(crate) struct Order {
     pub(crate) program: Option<JudgedFile>,
     /// The device and inode number that the directory must have, if it was judged.
     pub(crate) directory: Option<(u64, u64)>,
-    /// Whether descriptor 0 is a terminal that becomes the command's own.
+    /// Whether the first of its descriptors that is a terminal becomes the command's own.
     pub(crate) terminal: bool,
 }
 
@@ -56,7 +56,7 @@ impl Order {
         self
     }
 
-    /// The same command with descriptor 0 as its terminal.
+    /// The same command with the first of its descriptors that is a terminal as its own.
     pub(crate) fn with_terminal(mut self) -> Self {
         self.terminal = true;
         self

@@ -22,6 +22,9 @@ pub(crate) const TERMINATE: i32 = libc::SIGTERM;
 /// The signal that lets a stopped command go on.
 pub(crate) const CONTINUE: i32 = libc::SIGCONT;
 
+/// The signal that says that the terminal is gone.
+pub(crate) const HANG_UP: i32 = libc::SIGHUP;
+
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]
 pub(crate) enum Process {

@@ -25,10 +25,24 @@ impl Pty {
     /// Opens a terminal of this size: our side, which never blocks, and the descriptors of the command that gets it. The
     /// command must be started with it as its terminal ([`Order::with_terminal`](super::Order::with_terminal)).
     pub(crate) fn open(size: WindowSize) -> Result<(Self, Stdio), SetupFailure> {
-        Self::try_open(size).map_err(|error| failure(STEP, &error))
+        let stdio = |theirs: OwnedFd| -> io::Result<Stdio> {
+            Ok(Stdio {
+                stdin: theirs.try_clone()?,
+                stdout: theirs.try_clone()?,
+                stderr: theirs,
+            })
+        };
+        Self::try_pair(size)
+            .and_then(|(pty, theirs)| Ok((pty, stdio(theirs)?)))
+            .map_err(|error| failure(STEP, &error))
     }
 
-    fn try_open(size: WindowSize) -> io::Result<(Self, Stdio)> {
+    /// The same with one descriptor of the command's side, which is whatever it is made.
+    pub(crate) fn pair(size: WindowSize) -> Result<(Self, OwnedFd), SetupFailure> {
+        Self::try_pair(size).map_err(|error| failure(STEP, &error))
+    }
+
+    fn try_pair(size: WindowSize) -> io::Result<(Self, OwnedFd)> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
         #[cfg(target_os = "linux")]
         let flags = flags | OpenptFlags::CLOEXEC;
@@ -45,12 +59,7 @@ impl Pty {
         let pty = Self { ours };
         pty.try_resize(size)?;
         never_block(&pty.ours)?;
-        let stdio = Stdio {
-            stdin: theirs.try_clone()?,
-            stdout: theirs.try_clone()?,
-            stderr: theirs,
-        };
-        Ok((pty, stdio))
+        Ok((pty, theirs))
     }
 
     /// Another descriptor of our side.

@@ -66,6 +66,28 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), SetupFailure> {
     Ok((reader.into(), writer.into()))
 }
 
+/// Another way to what a descriptor is open for, which never blocks and whose flags are ours alone: the descriptor itself
+/// may be shared with others, such as the shell that started this program. `None` where there is no other way.
+#[cfg(target_os = "linux")]
+pub(crate) fn apart(descriptor: BorrowedFd<'_>, flags: rustix::fs::OFlags) -> Option<OwnedFd> {
+    use rustix::fs::{FileType, Mode, OFlags};
+    use std::os::fd::AsRawFd as _;
+    let kind = rustix::fs::fstat(descriptor).ok()?.st_mode;
+    let terminal = rustix::termios::isatty(descriptor);
+    if FileType::from_raw_mode(kind) != FileType::Fifo && !terminal {
+        return None;
+    }
+    let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).ok()
+}
+
+/// Opening a descriptor again is the same descriptor here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn apart(_: BorrowedFd<'_>, _: rustix::fs::OFlags) -> Option<OwnedFd> {
+    None
+}
+
 /// Has a descriptor of ours say that it would block where it would.
 pub(crate) fn never_block(descriptor: &OwnedFd) -> io::Result<()> {
     Ok(rustix::io::ioctl_fionbio(descriptor, true)?)

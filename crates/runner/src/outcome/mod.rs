@@ -5,7 +5,7 @@ mod text;
 use std::fmt;
 use std::time::Duration;
 
-use palisade_policy::{Clause, Enforcement, Grant, LimitKind, SandboxType};
+use palisade_policy::{Clause, Enforcement, Grant, LimitKind, Refusal, SandboxType};
 
 use crate::capture::Output;
 use crate::supervise::Usage;
@@ -128,6 +128,8 @@ pub struct SetupFailure {
     pub errno: Option<i32>,
     /// What happened and what would help, for a person.
     pub message: String,
+    /// What this host cannot keep and nobody accepted, where that is why.
+    pub refused: Option<Box<Refusal>>,
 }
 
 impl SetupFailure {
@@ -137,6 +139,16 @@ impl SetupFailure {
             step: step.into(),
             errno,
             message: message.into(),
+            refused: None,
+        }
+    }
+
+    /// The sandbox would be weaker than the policy asks.
+    #[must_use]
+    pub fn too_weak(refusal: Refusal) -> Self {
+        Self {
+            refused: Some(Box::new(refusal.clone())),
+            ..Self::new("accepting losses", None, refusal.to_string())
         }
     }
 }

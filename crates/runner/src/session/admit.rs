@@ -9,6 +9,7 @@ use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use palisade_exec_policy::approvals::Moment;
+use palisade_exec_policy::authoring::Explanation;
 use palisade_exec_policy::{
     ApprovalPurpose, ExecApprovalRequirement, GrantScope, Placement, PromptCategory, Refusal,
     ReviewDecision, SandboxOverride, orchestrator,
@@ -21,6 +22,7 @@ use palisade_policy::{
 use super::asked::Asked;
 use super::command::Command;
 use super::error::Error;
+use super::progress::Progress;
 use super::record::word_of;
 use super::state::Shared;
 use crate::approve::{ApprovalKey, Prompt, ask};
@@ -28,7 +30,7 @@ use crate::attempt::Attempts;
 use crate::audit::{AnswerSource, DecisionWord, trace};
 use crate::environment::{EnvError, Markers};
 use crate::host::real_path;
-use crate::judge::{Case, Judgement, Standing, sandbox_view, with_env};
+use crate::judge::{Case, Judge, Judgement, Standing, sandbox_view, with_env};
 use crate::supervise::Cancellation;
 
 /// How long a command may run if neither it nor the policy says anything.
@@ -117,6 +119,31 @@ pub(super) async fn admit(command: &Command) -> Result<Admitted, Error> {
     }
 }
 
+/// What the rules say about a command, and how they came to that; nothing is asked.
+///
+/// # Errors
+/// Nothing can be said.
+pub(super) fn look(command: &Command) -> Result<(Judgement, Explanation), Error> {
+    let call = Call::of(command);
+    let standing = standing(&command.shared);
+    let (_, _, both) = judged(command, &call, |judge, case, policy| {
+        let now = now();
+        let judgement = judge.judge_under(case, &standing, Some(policy), now)?;
+        let explanation = judge.explain_under(case, &standing, Some(policy), now)?;
+        Ok((judgement, explanation))
+    })?;
+    Ok(both)
+}
+
+/// Where a command would run, and for how long, if whoever is asked agrees. Nothing is recorded or kept.
+///
+/// # Errors
+/// It would not run.
+pub(super) async fn would_run(command: &Command) -> Result<(Attempts, Option<Duration>), Error> {
+    let place = place(command, &mut Call::of(command)).await?;
+    Ok((place.attempts, place.wall))
+}
+
 /// An admitted command, but for what is known about its call.
 struct Place {
     spec: CommandSpec,
@@ -142,12 +169,7 @@ impl Place {
 async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
     let shared = &command.shared;
     let sandbox = &shared.sandbox;
-    let standing = Standing {
-        approval: sandbox.approval,
-        sandbox: sandbox_view(&sandbox.placed.policy),
-        preference: sandbox.preference,
-        backend: sandbox.backend(),
-    };
+    let standing = standing(shared);
     let step = trace::decide(&call.id);
     let (spec, asked, judgement) = match step.in_scope(|| judge(command, call, &standing)) {
         Ok(judged) => judged,
@@ -158,6 +180,7 @@ async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
     };
     step.decided(word(&judgement.requirement), &judgement.source);
     drop(step);
+    command.watcher.tell(&Progress::Judged(&judgement));
     let judgement = &Arc::new(judgement);
     call.judgement = Some(Arc::clone(judgement));
 
@@ -226,12 +249,34 @@ async fn place(command: &Command, call: &mut Call) -> Result<Place, Error> {
     })
 }
 
+/// What decisions about the commands of a session depend on besides the command.
+fn standing(shared: &Shared) -> Standing {
+    let sandbox = &shared.sandbox;
+    Standing {
+        approval: sandbox.approval,
+        sandbox: sandbox_view(&sandbox.placed.policy),
+        preference: sandbox.preference,
+        backend: sandbox.backend(),
+    }
+}
+
 /// What the rules say about the command.
 fn judge(
     command: &Command,
     call: &Call,
     standing: &Standing,
 ) -> Result<(CommandSpec, Asked, Judgement), Error> {
+    judged(command, call, |judge, case, policy| {
+        Ok(judge.judge_under(case, standing, Some(policy), now())?)
+    })
+}
+
+/// Puts a command to the judge, as it would run.
+fn judged<T>(
+    command: &Command,
+    call: &Call,
+    ask: impl FnOnce(&Judge, &Case<'_>, &CanonicalSandboxPolicy) -> Result<T, Error>,
+) -> Result<(CommandSpec, Asked, T), Error> {
     let mut spec = spec(command, &call.cwd)?;
     let cwd = absolute(&spec.cwd)?;
     // What is judged is what is run: no link on the way there can lead elsewhere later.
@@ -253,9 +298,8 @@ fn judge(
     for grant in command.shared.granted() {
         policy = policy.with_grant(&grant)?;
     }
-    let judge = &command.shared.judge;
-    let judgement = judge.judge_under(&case, standing, Some(&policy), now())?;
-    Ok((spec, asked, judgement))
+    let said = ask(&command.shared.judge, &case, &policy)?;
+    Ok((spec, asked, said))
 }
 
 /// What a decision is called in records.
@@ -343,6 +387,7 @@ async fn answer(
     let mut prompt = Prompt::new(&call.id, call.argv.iter().cloned(), &spec.cwd)
         .with_purpose(purpose)
         .with_categories(judgement.categories.iter().copied())
+        .with_rule(asking_rule(shared, judgement).as_deref())
         .with_proposed_amendment(
             judgement
                 .offer
@@ -363,6 +408,18 @@ async fn answer(
         .ok_or(Error::Cancelled)?;
     step.answered(word_of(&answer), AnswerSource::User);
     Ok(Some((answer, AnswerSource::User)))
+}
+
+/// The rule that asks, and where it stands.
+fn asking_rule(shared: &Shared, judgement: &Judgement) -> Option<String> {
+    if !judgement.categories.contains(&PromptCategory::Rules) {
+        return None;
+    }
+    let rules = shared.judge.rules();
+    let mut rules = rules.policy().rules().iter();
+    let rule = rules.find(|rule| rule.id == judgement.source)?;
+    let (source, line) = (&rule.origin.source, rule.origin.line);
+    Some(format!("{} stands at {source}:{line}", rule.id))
 }
 
 /// Waits for something, unless somebody cancels first. Needs no runtime.

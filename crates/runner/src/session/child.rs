@@ -42,7 +42,7 @@ impl Child {
             .map_err(|error| Error::Environment(error.to_string()))?;
         let mut launch = Launch::new(spec);
         launch.seen = Some(admitted.asked.seen().clone());
-        launch.output = output_mode(&command);
+        launch.output = output_mode(&command)?;
         launch.stdin = Stdin::Queue(from_us);
         launch.live = Live::Queue(to_us);
         launch.wall = admitted.wall;

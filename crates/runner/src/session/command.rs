@@ -9,12 +9,13 @@ use palisade_policy::{ExecExpiration, SandboxPermissions};
 
 use super::child::Child;
 use super::error::Error;
+use super::progress::{Progress, Watcher};
 use super::state::Shared;
 use super::{admit, run};
 use crate::capture::{Caps, Chunk};
-use crate::launch::{Driver, WindowSize};
+use crate::launch::{Descriptor, Driver, HostStreams, WindowSize};
 use crate::outcome::Finished;
-use crate::supervise::{Cancellation, block_on};
+use crate::supervise::{Attend, Attendant, Cancellation, block_on};
 
 /// A command that is still being put together. Nothing is judged before it is told to run.
 #[derive(Debug)]
@@ -34,6 +35,19 @@ pub struct Command {
     pub(super) live: LiveOutput,
     pub(super) cancel: Cancellation,
     pub(super) call_id: Option<String>,
+    pub(super) streams: Option<HostStreams>,
+    pub(super) attendant: Attended,
+    pub(super) watcher: Watcher,
+}
+
+/// Who attends to a command, also to its second attempt, and what rings for them.
+#[derive(Default)]
+pub(super) struct Attended(pub(super) Option<(Descriptor, Attendant)>);
+
+impl std::fmt::Debug for Attended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Attended").field(&self.0.is_some()).finish()
+    }
 }
 
 /// A function that gets output while a command runs.
@@ -73,6 +87,9 @@ impl Command {
             live: LiveOutput::Nobody,
             cancel: Cancellation::new(),
             call_id: None,
+            streams: None,
+            attendant: Attended::default(),
+            watcher: Watcher::default(),
         }
     }
 
@@ -125,6 +142,24 @@ impl Command {
         self
     }
 
+    /// On the streams of the host program, in whose place it stands: only where it is run without a runtime, by
+    /// [`output_blocking`](Self::output_blocking). What it would read, and a terminal of its own, are left out.
+    ///
+    /// A second attempt, where somebody agrees to one, writes where the first one left off, and reads a file from where
+    /// that began; if the input is a pipe, what the first one read is gone, and there is no second one.
+    pub fn streams(mut self, streams: HostStreams) -> Self {
+        self.streams = Some(streams);
+        self
+    }
+
+    /// With somebody who attends to it while it runs: the bytes that can be read from this descriptor are theirs, and so
+    /// is what is typed at the terminal of [`streams`](Self::streams). It is part of the same wait, so neither a thread
+    /// nor a runtime is needed.
+    pub fn attended_by(mut self, bell: Descriptor, attendant: impl Attend + 'static) -> Self {
+        self.attendant = Attended(Some((bell, Arc::new(Mutex::new(attendant)))));
+        self
+    }
+
     /// Keeps this much of its output.
     pub const fn caps(mut self, caps: Caps) -> Self {
         self.caps = caps;
@@ -161,6 +196,12 @@ impl Command {
     pub fn without_sandbox(mut self, why: impl Into<String>) -> Self {
         self.permissions = SandboxPermissions::BypassSandbox;
         self.justification = Some(why.into());
+        self
+    }
+
+    /// Tells this function what happens to it on its way.
+    pub fn watched_by(mut self, watcher: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.watcher = Watcher::new(watcher);
         self
     }
 

@@ -6,12 +6,13 @@ use palisade_exec_policy::language::model::Floor;
 use palisade_exec_policy::{AskForApproval, SandboxablePreference};
 use palisade_policy::{
     AbsolutePath, AcceptedLosses, CanonicalSandboxPolicy, GitAccess, Grant, Guarantee, HomeRoot,
-    NetworkAccess, PathRules, PathSpec, ResourceLimits, SandboxMode, SandboxPolicy, WorkspaceRoot,
+    NetworkAccess, PathRules, PathSpec, PolicyContext, ResolvedPolicy, ResourceLimits, SandboxMode,
+    SandboxPolicy, WorkspaceRoot,
 };
 
 use super::bounds::below_floor;
 use super::error::Error;
-use crate::config::{Configuration, above_floor};
+use crate::config::{Configuration, Own, above_floor};
 use crate::environment::{EnvironmentPolicy, NamePattern};
 use crate::host::{Host, real_path};
 
@@ -197,6 +198,18 @@ impl Policy {
     pub fn in_full(&self, host: &Host) -> Result<(CanonicalSandboxPolicy, WorkspaceRoot), Error> {
         let on_host = self.on(host)?;
         Ok((on_host.policy, on_host.root))
+    }
+
+    /// What the policy permits on this host as far as it can be said without setting anything up: no sandbox has anything of
+    /// its own yet. [`Sandbox::oracle`](super::Sandbox::oracle) says what one that works permits.
+    ///
+    /// # Errors
+    /// As [`in_full`](Self::in_full).
+    pub fn oracle(&self, host: &Host) -> Result<ResolvedPolicy, Error> {
+        let on_host = self.on(host)?;
+        let context =
+            PolicyContext::new(host.facts.clone(), on_host.root).with_home_root(on_host.home_root);
+        Ok(Own::of(host).guarded(&on_host.policy).resolve(&context)?)
     }
 
     /// The same, for a sandbox.

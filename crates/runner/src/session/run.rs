@@ -8,6 +8,7 @@ use palisade_policy::{CanonicalSandboxPolicy, Grant, SandboxType};
 use super::admit::{Admitted, admit, environment, unless_cancelled};
 use super::command::{Command, LiveOutput};
 use super::error::Error;
+use super::progress::Progress;
 use super::record::word_of;
 use super::state::Shared;
 use crate::approve::{BoxFuture, Prompt, ask};
@@ -75,6 +76,10 @@ impl Run<'_> {
     /// One attempt, from its sandbox to its end.
     async fn once(&self, placed: &Placed) -> Finished {
         let (shared, id) = (&self.command.shared, &self.admitted.call.id);
+        self.command.watcher.tell(&Progress::Starting {
+            sandbox: placed.sandbox,
+            policy: &placed.policy,
+        });
         let starting = async {
             let own = &self.admitted.session_policy;
             let ground = ground(shared, placed, own, self.driver).await?;
@@ -95,7 +100,11 @@ impl Run<'_> {
             Some(bytes) => Stdin::Bytes(bytes.clone()),
             None => Stdin::Null,
         };
-        launch.output = output_mode(self.command);
+        launch.output = output_mode(self.command)?;
+        if let Some((bell, attendant)) = &self.command.attendant.0 {
+            let bell = bell.try_clone().map_err(|error| copying(&error))?;
+            launch.attendant = Some((bell, Arc::clone(attendant)));
+        }
         launch.live = match &self.command.live {
             LiveOutput::Nobody => Live::Nobody,
             LiveOutput::Call(listener) => {
@@ -115,14 +124,24 @@ impl Run<'_> {
     }
 }
 
-pub(super) fn output_mode(command: &Command) -> OutputMode {
-    match command.terminal {
-        Some(size) => OutputMode::Terminal {
-            size,
-            caps: command.caps,
+pub(super) fn output_mode(command: &Command) -> Result<OutputMode, SetupFailure> {
+    let caps = command.caps;
+    Ok(match (&command.streams, command.terminal) {
+        (Some(streams), _) => OutputMode::Host {
+            streams: streams.copy().map_err(|error| copying(&error))?,
+            caps,
         },
-        None => OutputMode::Capture(command.caps),
-    }
+        (None, Some(size)) => OutputMode::Terminal { size, caps },
+        (None, None) => OutputMode::Capture(caps),
+    })
+}
+
+fn copying(error: &std::io::Error) -> SetupFailure {
+    SetupFailure::new(
+        "passing descriptors",
+        error.raw_os_error(),
+        format!("a stream of this program cannot be passed on: {error}"),
+    )
 }
 
 /// The sandbox for an attempt.
@@ -162,7 +181,11 @@ impl Attempting for Run<'_> {
                 }
                 None => self.once(placed).await,
             };
+            let streams = self.command.streams.as_ref();
             match &finished.outcome {
+                Outcome::Denied { .. } if streams.is_some_and(|host| !host.can_be_read_again()) => {
+                    Tried::Done(finished)
+                }
                 Outcome::Denied { evidence, .. } => Tried::Denied {
                     evidence: evidence.clone(),
                     value: finished,

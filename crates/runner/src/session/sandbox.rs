@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade_exec_policy::language::model::Floor;
 use palisade_exec_policy::{AskForApproval, SandboxablePreference, WorkingBackend};
-use palisade_policy::{CanonicalSandboxPolicy, Enforcement, SandboxType, WorkspaceRoot};
+use palisade_policy::{
+    CanonicalSandboxPolicy, Enforcement, ResolvedPolicy, SandboxType, WorkspaceRoot,
+};
 
 use super::error::Error;
 use super::policy::Policy;
@@ -55,6 +57,17 @@ impl Sandbox {
     /// # Errors
     /// As [`probe`](Self::probe).
     pub fn on(host: Host, policy: Policy) -> Result<Self, Error> {
+        let mut sandbox = Self::assumed(host, policy)?;
+        if sandbox.placed.sandbox != SandboxType::None {
+            let first = ConfinedSession::open(&sandbox.host, &sandbox.placed)?;
+            sandbox.enforcement = first.enforcement().clone();
+            sandbox.first = Mutex::new(Some(first));
+        }
+        Ok(sandbox)
+    }
+
+    /// The sandbox that a policy asks for, not set up: for whoever only wants to know what would become of a command.
+    pub(super) fn assumed(host: Host, policy: Policy) -> Result<Self, Error> {
         let on_host = policy.on(&host)?;
         let sandbox = match on_host.policy.uses_runtime_sandbox() {
             true => platform_sandbox()?,
@@ -63,14 +76,6 @@ impl Sandbox {
         let mut placed = Placed::new(sandbox, on_host.policy, on_host.root);
         placed.home_root = on_host.home_root;
         placed.accepted = policy.accepted;
-        let (first, enforcement) = match sandbox {
-            SandboxType::None => (None, Enforcement::new()),
-            _ => {
-                let first = ConfinedSession::open(&host, &placed)?;
-                let enforcement = first.enforcement().clone();
-                (Some(first), enforcement)
-            }
-        };
         Ok(Self {
             host: Arc::new(host),
             placed,
@@ -80,14 +85,23 @@ impl Sandbox {
             may_leave: policy.may_leave,
             floor: policy.floor,
             sources: policy.sources,
-            enforcement,
-            first: Mutex::new(first),
+            enforcement: Enforcement::new(),
+            first: Mutex::new(None),
         })
     }
 
     /// What holds for every command in it.
     pub const fn enforcement(&self) -> &Enforcement {
         &self.enforcement
+    }
+
+    /// What the sandbox that was set up permits, as the evidence of denials reads it: with everything that it has of its
+    /// own, and with the files that decide about commands guarded. `None` where nothing confines commands, and once a
+    /// session was made of it.
+    #[must_use]
+    pub fn oracle(&self) -> Option<ResolvedPolicy> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.as_ref().map(|session| session.policy().clone())
     }
 
     /// The policy in full.

@@ -41,7 +41,8 @@ pub(super) enum WriteMode {
 impl WriteMode {
     /// What a descriptor for this needs in this program.
     pub(super) fn of(direction: Direction) -> Self {
-        match direction == Direction::Write && sys::broken_pipes_signal() {
+        let writes = matches!(direction, Direction::Write | Direction::WriteShared);
+        match writes && sys::broken_pipes_signal() {
             true => Self::WithoutSignal,
             false => Self::Plain,
         }

@@ -137,6 +137,27 @@ impl Machine {
         }
     }
 
+    /// Whoever takes the output of a command that has ended by itself is slow: that is no reason to give up.
+    pub(crate) const fn hold(&mut self, now: Duration) {
+        if let State::Draining {
+            why: Why::Ended,
+            until,
+            ..
+        } = &mut self.state
+        {
+            *until = now.saturating_add(self.timing.drain);
+        }
+    }
+
+    /// Nobody wants to wait any longer for what a command left that has ended.
+    pub(crate) fn hurry(&mut self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        if let State::Draining { why, end_seen, .. } = self.state {
+            self.finish(why, end_seen, &mut actions);
+        }
+        actions
+    }
+
     /// What an event that was seen at this time means, in this order.
     pub(crate) fn on(&mut self, now: Duration, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();

@@ -1,6 +1,7 @@
 //! Watching a running command: a machine from events to actions, and the two that drive it.
 //!
 //! - `machine`: the rules about time and ends. Pure.
+//! - `relay`, `attend`: what a command on the caller's own streams needs besides.
 //! - `pump`: moves bytes and events between ports, queues and the machine, each as far as it goes without waiting.
 //! - `on_poll` and `on_tokio`: the two that wait. Neither has a rule of its own.
 //! - `on_threads`: ports for Windows, whose pipes block; and what waits there without a runtime.
@@ -8,6 +9,7 @@
 //! Nothing here handles `SIGCHLD` or waits for processes that it was not given. Only on Windows are threads started: one
 //! for each stream, which ends with the run.
 
+mod attend;
 mod block_on;
 mod cancel;
 #[cfg(unix)]
@@ -25,11 +27,14 @@ mod on_tokio;
 mod pump;
 #[cfg(unix)]
 mod registered;
+mod relay;
 #[cfg(unix)]
 mod sys;
 mod watch;
 mod watched;
 
+pub use attend::{Attend, Patience};
+pub(crate) use attend::{Attendance, Attendant};
 pub(crate) use block_on::block_on;
 pub use cancel::Cancellation;
 #[cfg(unix)]
@@ -37,7 +42,7 @@ pub(crate) use on_poll::drive_blocking;
 #[cfg(windows)]
 pub(crate) use on_threads::drive_blocking;
 pub(crate) use on_tokio::drive_tokio;
-pub(crate) use watch::{Cause, Plan, Streams, Watch};
+pub(crate) use watch::{Cause, Lent, Plan, Streams, Watch};
 pub use watched::Usage;
 pub(crate) use watched::{Ended, How, NoEnd, Watched};
 

@@ -40,7 +40,11 @@ impl Ready for Polled {
                 Err(Errno::AGAIN) => self.ready = false,
                 // poll(2) tells again.
                 Err(Errno::INTR) => {}
-                done => return Poll::Ready(done),
+                done => {
+                    // Another one may block.
+                    self.ready = !self.direction.is_shared();
+                    return Poll::Ready(done);
+                }
             }
         }
         self.wanted = true;
@@ -92,7 +96,10 @@ pub(crate) fn drive_blocking<W: Watched>(
         }
         let until = match unconstrained(&mut cx, |cx| Poll::Ready(pump.step(cx, clock))) {
             Poll::Ready(Step::Finished) => break,
-            Poll::Ready(Step::Idle) => remaining(pump.deadline(), clock()),
+            Poll::Ready(Step::Idle) => remaining(pump.deadline(), clock())
+                .into_iter()
+                .chain(pump.pause())
+                .min(),
             // Only to learn who else is ready.
             Poll::Ready(Step::Again) | Poll::Pending => Some(Duration::ZERO),
         };
@@ -126,8 +133,8 @@ fn wait<'p>(ports: impl Iterator<Item = &'p mut Polled>, bell: &Bell, until: Opt
         .iter()
         .map(|port| {
             let wanted = match port.direction {
-                Direction::Read | Direction::Status => PollFlags::IN,
-                Direction::Write => PollFlags::OUT,
+                Direction::Read | Direction::ReadShared | Direction::Status => PollFlags::IN,
+                Direction::Write | Direction::WriteShared => PollFlags::OUT,
             };
             PollFd::from_borrowed_fd(port.descriptor.as_fd(), wanted)
         })

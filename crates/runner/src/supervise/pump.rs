@@ -5,11 +5,13 @@ use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use super::attend::{Attending, Patience};
 use super::cancel::Listener;
 use super::feed::{Fed, Feed};
 use super::live::{Held, Offered, offer};
 use super::machine::{Action, Event, Machine, Open, Verdict, Why};
-use super::{Cause, Ended, How, NoEnd, Plan, Streams, Usage, Watch, Watched};
+use super::relay::{Passed, Relay, Typed};
+use super::{Cause, Ended, How, Lent, NoEnd, Plan, Streams, Usage, Watch, Watched};
 use crate::capture::{Caps, Chunk, Recorder, Stream};
 use crate::launch::{Descriptor, Live};
 use crate::os;
@@ -42,6 +44,17 @@ pub(super) enum Direction {
     Read,
     Write,
     Status,
+    /// As `Read`, but it may block where others read too.
+    ReadShared,
+    /// As `Write`, but it may block.
+    WriteShared,
+}
+
+impl Direction {
+    #[cfg(unix)]
+    pub(super) const fn is_shared(self) -> bool {
+        matches!(self, Self::ReadShared | Self::WriteShared)
+    }
 }
 
 /// How far a step came.
@@ -71,6 +84,9 @@ const FLOOD: u64 = 1024 * 1024;
 /// The most that is read of each stream when waiting is over: what the largest pipe can hold that a command can make,
 /// and no more, since somebody may still write.
 const LEFTOVER: usize = 1024 * 1024;
+
+/// How often it is asked whether what is typed is for the command again.
+const DEAF: Duration = Duration::from_millis(250);
 
 /// A process that is killed with everything it started, unless its end is known.
 pub(super) struct Guard<'a, W: Watched> {
@@ -102,6 +118,8 @@ struct Source<P> {
     total: u64,
     /// What the queue had no room for. Nothing is read before it is taken.
     held: Option<Held>,
+    /// Where it is passed on to.
+    relay: Option<Relay<P>>,
 }
 
 /// A run in progress.
@@ -110,6 +128,9 @@ pub(super) struct Pump<'a, W: Watched, P> {
     status: Option<P>,
     sources: Vec<Source<P>>,
     feed: Option<Feed<P>>,
+    typed: Option<Typed<P>>,
+    attending: Option<Attending<P>>,
+    keep: Option<Descriptor>,
     cancel: Option<Listener<'a>>,
     live: Live,
     machine: Machine,
@@ -150,22 +171,46 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             .try_clone_to_owned()
             .and_then(|descriptor| port(descriptor, Direction::Status))
             .map_err(|error| cannot_watch(&error))?;
+        let lent = |lent: Lent, free, shared| {
+            let direction = if lent.may_block { shared } else { free };
+            port(lent.descriptor, direction).map_err(|error| cannot_watch(&error))
+        };
         let terminal = streams.terminal.is_some();
         let mut sources = Vec::with_capacity(2);
         let outputs = [
-            (Stream::Stdout, streams.terminal.or(streams.stdout)),
-            (Stream::Stderr, streams.stderr),
+            (
+                Stream::Stdout,
+                streams.terminal.or(streams.stdout),
+                streams.terminal_to,
+            ),
+            (Stream::Stderr, streams.stderr, streams.stderr_to),
         ];
-        for (stream, descriptor) in outputs {
+        for (stream, descriptor, to) in outputs {
             if let Some(descriptor) = descriptor {
+                let relay = match to {
+                    Some(to) => {
+                        let may_block = to.may_block;
+                        let port = lent(to, Direction::Write, Direction::WriteShared)?;
+                        Some(Relay::new(port, may_block))
+                    }
+                    None => None,
+                };
                 sources.push(Source {
                     stream,
                     port: open(descriptor, Direction::Read)?,
                     total: 0,
                     held: None,
+                    relay,
                 });
             }
         }
+        let typed = match streams.typed {
+            Some((from, to)) => Some(Typed::new(
+                lent(from, Direction::Read, Direction::ReadShared)?,
+                open(to, Direction::Write)?,
+            )),
+            None => None,
+        };
         let feed = match streams.stdin {
             Some((descriptor, source)) => Some(Feed::new(
                 open(descriptor, Direction::Write)?,
@@ -179,13 +224,23 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                 .iter()
                 .any(|source: &Source<P>| source.stream == wanted)
         };
-        let open = Open {
+        let streams_open = Open {
             stdout: has(Stream::Stdout),
             stderr: has(Stream::Stderr),
         };
+        let attending = match plan.attendance {
+            Some(attendance) => {
+                let bell = |bell| open(bell, Direction::Read);
+                Some(Attending::begin(attendance, bell)?)
+            }
+            None => None,
+        };
         Ok(Self {
+            typed,
+            attending,
+            keep: streams.keep,
             status: Some(status),
-            machine: Machine::new(plan.wall, plan.timing, open),
+            machine: Machine::new(plan.wall, plan.timing, streams_open),
             sources,
             feed,
             cancel,
@@ -213,8 +268,20 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     pub(super) fn ports(&mut self) -> impl Iterator<Item = &mut P> {
         self.status
             .iter_mut()
-            .chain(self.sources.iter_mut().map(|source| &mut source.port))
+            .chain(self.sources.iter_mut().flat_map(|source| {
+                let relay = source.relay.as_mut().map(Relay::port);
+                [&mut source.port].into_iter().chain(relay)
+            }))
             .chain(self.feed.iter_mut().map(Feed::port))
+            .chain(self.typed.iter_mut().flat_map(Typed::ports))
+            .chain(self.attending.iter_mut().filter_map(Attending::port))
+    }
+
+    /// How long is waited at most, besides.
+    #[cfg(unix)]
+    pub(super) fn pause(&self) -> Option<Duration> {
+        let deaf = self.typed.as_ref().is_some_and(Typed::is_deaf);
+        deaf.then_some(DEAF)
     }
 
     /// Does what can be done without waiting.
@@ -245,6 +312,17 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             self.cancel = None;
             self.tell(now, Event::CancelRequested);
         }
+        let busy = |source: &Source<P>| source.relay.as_ref().is_some_and(Relay::is_busy);
+        if self.sources.iter().any(busy) {
+            self.machine.hold(now);
+        }
+        let attended = self.attending.as_mut();
+        if attended.and_then(|attending| attending.turn(cx)) == Some(Patience::Leave)
+            && self.status.is_none()
+        {
+            let actions = self.machine.hurry();
+            self.act(now, actions);
+        }
         let Some(status) = &mut self.status else {
             return self.tell(now, Event::Tick);
         };
@@ -265,6 +343,7 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
         };
         if event != Event::Tick {
             self.status = None;
+            self.keep = None;
         }
         self.tell(now, event);
     }
@@ -279,6 +358,25 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
                     continue;
                 }
                 source.held = None;
+            }
+            match source.pass_on(cx) {
+                Passed::All => {}
+                Passed::Some => {
+                    moved = true;
+                    continue;
+                }
+                Passed::Waits => continue,
+                Passed::Broken if source.stream == Stream::Stderr => {
+                    // Whoever writes to it learns what we learnt.
+                    *closed = Some(source.stream);
+                    moved = true;
+                    continue;
+                }
+                Passed::Broken => {
+                    // The caller's terminal is gone. What comes yet is for nobody.
+                    source.relay = None;
+                    self.process.process.signal(os::HANG_UP);
+                }
             }
             // What somebody else took away, or took over, is got again.
             if self.buffer.capacity() < self.read {
@@ -297,6 +395,9 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
             if many == 0 {
                 *closed = Some(source.stream);
                 continue;
+            }
+            if let Some(relay) = &mut source.relay {
+                relay.push(&self.buffer);
             }
             if many >= self.read && self.read < MAX_READ {
                 self.read *= 2;
@@ -317,6 +418,12 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
 
     /// One write of the input; whether it moved.
     fn write(&mut self, cx: &mut Context<'_>) -> bool {
+        let attending = self.attending.as_ref();
+        match self.typed.as_mut().map(|typed| typed.turn(cx, attending)) {
+            None | Some(Fed::Waits) => {}
+            Some(Fed::Moved) => return true,
+            Some(Fed::Over) => self.typed = None,
+        }
         match self.feed.as_mut().map(|feed| feed.turn(cx)) {
             None | Some(Fed::Waits) => false,
             Some(Fed::Moved) => true,
@@ -329,7 +436,12 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     }
 
     fn tell(&mut self, now: Duration, event: Event) {
-        for action in self.machine.on(now, event) {
+        let actions = self.machine.on(now, event);
+        self.act(now, actions);
+    }
+
+    fn act(&mut self, now: Duration, actions: Vec<Action>) {
+        for action in actions {
             match action {
                 Action::Terminate => self.process.process.signal(os::TERMINATE),
                 Action::Continue => self.process.process.signal(os::CONTINUE),
@@ -343,6 +455,8 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
     pub(super) fn finish(mut self, now: Duration) -> (Watch, Backlog<'a>) {
         // Whoever writes to the input learns that nobody reads.
         self.feed = None;
+        self.typed = None;
+        self.attending = None;
         let (verdict, duration) = self.verdict.take().unwrap_or((
             Verdict {
                 why: Why::Lost,
@@ -431,6 +545,14 @@ impl<'a, W: Watched, P: Port> Pump<'a, W, P> {
 }
 
 impl<P: Port> Source<P> {
+    /// Passes on what was read.
+    fn pass_on(&mut self, cx: &mut Context<'_>) -> Passed {
+        match &mut self.relay {
+            Some(relay) => relay.turn(cx),
+            None => Passed::All,
+        }
+    }
+
     /// Counts bytes, and gives a flood more room.
     fn count(&mut self, many: usize) {
         let before = self.total;

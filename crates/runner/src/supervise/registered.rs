@@ -22,8 +22,8 @@ pub(super) struct Registered {
 impl Registered {
     pub(super) fn new(descriptor: OwnedFd, direction: Direction) -> io::Result<Self> {
         let interest = match direction {
-            Direction::Read | Direction::Status => Interest::READABLE,
-            Direction::Write => Interest::WRITABLE,
+            Direction::Read | Direction::ReadShared | Direction::Status => Interest::READABLE,
+            Direction::Write | Direction::WriteShared => Interest::WRITABLE,
         };
         Ok(Self {
             descriptor: sys::register(descriptor, interest)?,
@@ -41,8 +41,12 @@ impl Ready for Registered {
     ) -> Poll<rustix::io::Result<R>> {
         loop {
             let guard = match self.direction {
-                Direction::Read | Direction::Status => ready!(self.descriptor.poll_read_ready(cx)),
-                Direction::Write => ready!(self.descriptor.poll_write_ready(cx)),
+                Direction::Read | Direction::ReadShared | Direction::Status => {
+                    ready!(self.descriptor.poll_read_ready(cx))
+                }
+                Direction::Write | Direction::WriteShared => {
+                    ready!(self.descriptor.poll_write_ready(cx))
+                }
             };
             let mut guard = match guard {
                 Ok(guard) => guard,

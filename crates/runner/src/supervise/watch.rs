@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use palisade_policy::LimitKind;
 
+use super::attend::Attendance;
 use super::{Cancellation, Timing, Usage};
 use crate::capture::{Caps, Output};
 use crate::launch::{Descriptor, Live, Stdin};
@@ -20,6 +21,23 @@ pub(crate) struct Streams {
     pub(crate) stderr: Option<Descriptor>,
     /// The master of its terminal, read as its output. Its input, if any, is another descriptor of the same master.
     pub(crate) terminal: Option<Descriptor>,
+    /// Where what its terminal shows is passed on to.
+    pub(crate) terminal_to: Option<Lent>,
+    /// Where its errors are passed on to.
+    pub(crate) stderr_to: Option<Lent>,
+    /// Where somebody types, and another descriptor of the terminal's master that it is for.
+    pub(crate) typed: Option<(Lent, Descriptor)>,
+    /// A descriptor of the command's side of its terminal. While it is open, a command that closes all of its own can
+    /// still come back to its terminal.
+    pub(crate) keep: Option<Descriptor>,
+}
+
+/// A descriptor that is open for others as well, so that its flags are not ours to change.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    pub(crate) descriptor: Descriptor,
+    /// Whether reading or writing may block, though it is ready: then only a little is tried at a time.
+    pub(crate) may_block: bool,
 }
 
 /// How a process is watched.
@@ -35,6 +53,8 @@ pub(crate) struct Plan {
     pub(crate) timing: Timing,
     /// Who can end it.
     pub(crate) cancel: Cancellation,
+    /// Who attends to it.
+    pub(crate) attendance: Option<Attendance>,
 }
 
 /// A run that is over.

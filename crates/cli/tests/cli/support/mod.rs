@@ -1,5 +1,8 @@
 //! A house for each test: a home directory with a project in it, and nothing of the machine's own configuration.
 
+#[cfg(unix)]
+pub(crate) mod terminal;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -212,9 +212,7 @@ fn start_failure(error: &StartError) -> SetupFailure {
         StartError::Policy(policy) => {
             SetupFailure::new("resolving the policy", None, policy.to_string())
         }
-        StartError::Refused(refusal) => {
-            SetupFailure::new("accepting losses", None, refusal.to_string())
-        }
+        StartError::Refused(refusal) => SetupFailure::too_weak(refusal.clone()),
         StartError::Launch { error } => launch_failure(error, ""),
         other => SetupFailure::new("starting the sandbox", None, other.to_string()),
     }

@@ -215,9 +215,7 @@ fn admitted(
     let lowered = Seatbelt
         .lower(policy, mac)
         .map_err(|error| refused(&error))?;
-    lowered
-        .admit(accepted)
-        .map_err(|refusal| SetupFailure::new("accepting losses", None, refusal.to_string()))
+    lowered.admit(accepted).map_err(SetupFailure::too_weak)
 }
 
 fn launch(plan: &SeatbeltPlan, tag: &RunTag) -> Result<Launch, SetupFailure> {

@@ -191,9 +191,11 @@ fn real(cwd: &WorkspaceRoot) -> Result<WorkspaceRoot, SetupFailure> {
 }
 
 fn start_failure(error: &StartError) -> SetupFailure {
+    if let StartError::Refused(refusal) = error {
+        return SetupFailure::too_weak(refusal.clone());
+    }
     let (step, errno) = match error {
         StartError::Policy(_) => ("resolving the policy", None),
-        StartError::Refused(_) => ("accepting losses", None),
         StartError::Survey(_) => ("looking at the host", None),
         StartError::State(_) => ("opening the state of the sandbox", None),
         StartError::Edit(_) => ("editing access lists", None),

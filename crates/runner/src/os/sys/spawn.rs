@@ -222,7 +222,17 @@ fn set_up(
     rustix::stdio::dup2_stdout(stdout).map_err(during(SpawnStep::Stdio))?;
     rustix::stdio::dup2_stderr(stderr).map_err(during(SpawnStep::Stdio))?;
     if prepared.terminal {
-        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())
+        // The first of the three that is one. Of those that are not, the kernel says so.
+        let taken = [
+            rustix::stdio::stdin(),
+            rustix::stdio::stdout(),
+            rustix::stdio::stderr(),
+        ]
+        .into_iter()
+        .map(rustix::process::ioctl_tiocsctty)
+        .find(|taken| *taken != Err(Errno::NOTTY));
+        taken
+            .unwrap_or(Err(Errno::NOTTY))
             .map_err(during(SpawnStep::Terminal))?;
     }
     close_others_on_exec().map_err(during(SpawnStep::Descriptors))?;

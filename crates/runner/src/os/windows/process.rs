@@ -18,6 +18,9 @@ pub(crate) const TERMINATE: i32 = 15;
 /// What lets a stopped command go on. Nothing stops one here.
 pub(crate) const CONTINUE: i32 = 18;
 
+/// The signal that says that the terminal is gone.
+pub(crate) const HANG_UP: i32 = 1;
+
 /// A running command. One that is dropped before its end was seen is ended, with all that it started.
 #[derive(Debug)]
 pub(crate) enum Process {

@@ -33,8 +33,8 @@ pub(super) enum Threaded {
 impl Threaded {
     pub(super) fn new(handle: Descriptor, direction: Direction) -> io::Result<Self> {
         Ok(match direction {
-            Direction::Read => Self::Read(Reader::new(handle)?),
-            Direction::Write => Self::Write(Writer::new(handle)?),
+            Direction::Read | Direction::ReadShared => Self::Read(Reader::new(handle)?),
+            Direction::Write | Direction::WriteShared => Self::Write(Writer::new(handle)?),
             Direction::Status => Self::Status(EndWatch::new(handle)?),
         })
     }

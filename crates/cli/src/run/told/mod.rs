@@ -1,0 +1,256 @@
+//! What is said about a run: before it begins, and after it ended; to people on standard error, to programs by events.
+
+mod after;
+mod denied;
+mod heard;
+mod line;
+mod named;
+mod page;
+mod programs;
+mod refused;
+mod status;
+#[cfg(test)]
+mod tests;
+mod weak;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use palisade::runner::approve::{Prompter, visible};
+use palisade::runner::host::Host;
+use palisade::runner::session::Progress;
+use palisade::{Command, Error, Evidence, Finished, Outcome, Session};
+
+use self::denied::Lasting;
+use self::heard::{Heard, Overheard};
+use self::line::Line;
+use self::page::Page;
+use super::start::Run;
+use super::{HowFlags, code};
+use crate::complaint::Complaint;
+use crate::events::{Event, Events};
+use crate::exit::Code;
+use crate::say::Voice;
+
+/// Who tells about a run.
+#[derive(Debug)]
+pub(super) struct Told {
+    voice: Voice,
+    line: Line,
+    events: Events,
+    heard: Arc<Heard>,
+}
+
+impl Told {
+    /// Before anything is looked at, so that whoever is to be told is told about everything that goes wrong.
+    ///
+    /// # Errors
+    /// Whoever is to be told cannot be reached.
+    pub(super) fn new(how: &HowFlags, voice: &Voice) -> Result<Self, Complaint> {
+        // Where it is called does not matter to a descriptor, and a directory that is gone is told as an event.
+        let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        Ok(Self {
+            voice: *voice,
+            line: Line::of(std::env::args_os().collect()),
+            events: Events::open(how.events.as_deref(), &cwd)?,
+            heard: Arc::default(),
+        })
+    }
+
+    /// The host, on which no command may write what is told.
+    pub(super) fn guard(&self, host: Host) -> Host {
+        match self.events.path() {
+            Some(path) => host.guarding(path),
+            None => host,
+        }
+    }
+
+    /// Who is asked, overheard.
+    pub(super) fn prompter(&self, prompter: Box<dyn Prompter>) -> Overheard {
+        Overheard::new(prompter, self.events.clone())
+    }
+
+    /// The command, watched.
+    pub(super) fn watched(&self, command: Command) -> Command {
+        let (heard, events) = (Arc::clone(&self.heard), self.events.clone());
+        command.watched_by(move |progress| match progress {
+            Progress::Judged(judgement) => {
+                heard.judged(judgement);
+                events.tell(&programs::decision(judgement, heard.place(judgement)));
+            }
+            Progress::Starting { sandbox, policy } => {
+                events.tell(&programs::attempt(heard.count(), *sandbox, policy));
+            }
+            _ => {}
+        })
+    }
+
+    /// The sandbox or the session could not be set up: nothing was judged and nothing ran.
+    pub(super) fn unusable(&self, run: &Run<'_>, error: &Error) -> ExitCode {
+        let code = match error {
+            Error::Sandbox(failure) if failure.refused.is_some() => Code::Refused,
+            other => code::of_error(other),
+        };
+        self.events.tell(&programs::unusable(error, code));
+        let page = match error {
+            Error::Sandbox(failure) => match &failure.refused {
+                Some(refusal) => weak::page(refusal, &self.line, !run.floor.no_accepted_losses),
+                None => after::not_started(failure, &program(run.argv)),
+            },
+            other => Page::new("error", crate::say::Tone::Bad, shown(other)),
+        };
+        self.say(&page);
+        code.into()
+    }
+
+    /// The sandbox holds; the command is judged next.
+    pub(super) fn begins(&self, run: &Run<'_>, session: &Session) {
+        let sandbox = session.sandbox();
+        self.heard.rules(run.rules);
+        self.events
+            .tell(&programs::start(run.argv, run.cwd, sandbox));
+        if self.voice.err_is_terminal && !self.voice.quiet {
+            let line = status::line(&status::Holds {
+                host: sandbox.host(),
+                policy: sandbox.policy(),
+                workspace: sandbox.workspace(),
+                enforcement: sandbox.enforcement(),
+                cwd: run.cwd,
+            });
+            self.voice
+                .note(&self.voice.err_tone(crate::say::Tone::Faint, &line));
+        }
+    }
+
+    /// The run is over, or did not begin.
+    pub(super) fn ended(
+        &self,
+        run: &Run<'_>,
+        session: &Session,
+        result: Result<Finished, Error>,
+    ) -> ExitCode {
+        match result {
+            Ok(finished) => {
+                let code = code::of_outcome(&finished.outcome);
+                self.tell_end(run, &finished);
+                code
+            }
+            Err(Error::Refused(refusal)) => {
+                let judgement = self.heard.judgement();
+                let place = judgement
+                    .as_ref()
+                    .and_then(|judgement| self.heard.place(judgement));
+                let why = refused::Why {
+                    denied: named::denied(run.argv, run.cwd, session.sandbox()),
+                    somebody: !heard::nobody(&refusal),
+                    explain: self.line.explain(run.argv),
+                    place: place
+                        .as_ref()
+                        .map(|place| format!("{}:{}", place.file, place.line)),
+                    judgement,
+                };
+                self.events.tell(&Event::Refused {
+                    reason: refusal.to_string(),
+                    exit_code: Code::Refused.number(),
+                    rule: place,
+                    losses: Vec::new(),
+                });
+                self.say(&refused::page(&refusal, &why));
+                Code::Refused.into()
+            }
+            Err(error) => self.unusable(run, &error),
+        }
+    }
+
+    fn tell_end(&self, run: &Run<'_>, finished: &Finished) {
+        let outcome = &finished.outcome;
+        if let Outcome::Denied { evidence, .. } = outcome {
+            for one in evidence {
+                let rerun = |grant: &palisade::Grant| self.line.with(&denied::words(grant));
+                self.events.tell(&programs::denied(one, &rerun));
+            }
+        }
+        self.events.tell(&programs::end(finished));
+        match outcome {
+            Outcome::Denied { evidence, .. } => self.tell_denied(run, evidence),
+            other => {
+                if let Some(page) = after::page(other, &self.line, &program(run.argv)) {
+                    self.say(&page);
+                }
+            }
+        }
+        self.tell_notes(finished);
+    }
+
+    fn tell_denied(&self, run: &Run<'_>, evidence: &[Evidence]) {
+        let lasting = Lasting {
+            file: run.user_file,
+            write: &run.rules.policy().settings().write.value,
+            program: &program(run.argv),
+        };
+        self.say(&denied::page(evidence, &self.line, &lasting));
+    }
+
+    /// What is worth knowing besides. Where nobody sits, only what did not come out as it was meant.
+    fn tell_notes(&self, finished: &Finished) {
+        if self.voice.quiet {
+            return;
+        }
+        let grave = |note: &&String| {
+            [
+                "did not come back",
+                "left behind",
+                " stays ",
+                "it ran again",
+            ]
+            .iter()
+            .any(|words| note.contains(words))
+        };
+        let shown = finished
+            .notes
+            .iter()
+            .filter(|note| self.voice.err_is_terminal || grave(note));
+        for note in shown {
+            self.voice.note(&visible(note));
+        }
+    }
+
+    /// The end of it all: what was not told yet is told.
+    pub(super) fn over(&self, result: Result<ExitCode, Complaint>) -> Result<ExitCode, Complaint> {
+        if let Err(complaint) = &result {
+            let (reason, exit_code) = (complaint.what.clone(), complaint.code.number());
+            self.events.tell(&match complaint.code {
+                Code::Refused => Event::Refused {
+                    reason,
+                    exit_code,
+                    rule: None,
+                    losses: Vec::new(),
+                },
+                _ => Event::Failed { reason, exit_code },
+            });
+        }
+        if let Some(why) = self.events.broken() {
+            self.voice
+                .tell(&format!("--events: {why}; what came after is lost"));
+        }
+        result
+    }
+
+    fn say(&self, page: &Page) {
+        // Nobody is left to be told if that cannot be written.
+        let _ = std::io::stderr().write_all(page.text(&self.voice).as_bytes());
+    }
+}
+
+fn program(argv: &[OsString]) -> OsString {
+    argv.first().cloned().unwrap_or_default()
+}
+
+/// An error that may quote what others wrote, on as many lines as it has.
+fn shown(error: &Error) -> String {
+    let lines: Vec<String> = error.to_string().lines().map(visible).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,74 @@
+//! What is said where this machine cannot keep the policy: which guarantee, why, what mends it, how to go without.
+
+use std::ffi::OsString;
+
+use palisade::runner::policy::{Loss, Refusal};
+
+use super::line::Line;
+use super::page::Page;
+use crate::say::Tone;
+
+/// The page about losses that nobody accepted. `may_accept` is what the system's floor says.
+pub(crate) fn page(refusal: &Refusal, line: &Line, may_accept: bool) -> Page {
+    let losses = &refusal.losses;
+    let count = losses.len() + refusal.limits.len();
+    let what = match count {
+        1 => "this machine cannot keep something that the policy promises; nothing ran".to_owned(),
+        _ => {
+            format!("this machine cannot keep {count} things that the policy promises; nothing ran")
+        }
+    };
+    let mut page = Page::new("refused", Tone::Bad, what);
+    let reasons = losses.iter().map(reason);
+    let one_reason = reasons
+        .clone()
+        .all(|one| Some(one) == losses.first().map(reason));
+    for loss in losses {
+        page = page.more(match one_reason && count > 1 {
+            true => loss.guarantee.name().to_owned(),
+            false => format!("{}: {}", loss.guarantee, reason(loss)),
+        });
+    }
+    if one_reason
+        && losses.len() > 1
+        && let Some(first) = losses.first()
+    {
+        page = page.more(format!("why: {}", reason(first)));
+    }
+    for limit in &refusal.limits {
+        page = page.more(format!(
+            "the limit {limit:?} is required and cannot be enforced"
+        ));
+    }
+    let mut cures: Vec<&str> = Vec::new();
+    for cure in losses.iter().filter_map(|loss| loss.cure.as_deref()) {
+        if !cures.contains(&cure) {
+            cures.push(cure);
+        }
+    }
+    if !cures.is_empty() {
+        page = page.next(
+            "mend it",
+            format!(
+                "{}\npalisade setup      # says how, step by step",
+                cures.join("\n")
+            ),
+        );
+    }
+    if losses.is_empty() || !refusal.limits.is_empty() {
+        return page;
+    }
+    if !may_accept {
+        return page
+            .more("the system's floor accepts no loss: only the administrator can change that");
+    }
+    let words: Vec<OsString> = losses
+        .iter()
+        .flat_map(|loss| ["--accept-loss".into(), loss.guarantee.name().into()])
+        .collect();
+    page.next("go without", line.with(&words))
+}
+
+fn reason(loss: &Loss) -> &str {
+    loss.why.as_deref().unwrap_or("nothing here enforces it")
+}
