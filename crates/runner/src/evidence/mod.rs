@@ -28,7 +28,8 @@ use intent::Intent;
 use locate::Located;
 use refusal::Refusal;
 
-pub use locate::{Ordinary, ordinary_permissions, resolve_host_path};
+pub(crate) use locate::resolve_host_path;
+pub use locate::{Ordinary, ordinary_permissions};
 pub use rerun::{grant_words, rerun_line, shell_line};
 
 /// How much evidence is given at most.
