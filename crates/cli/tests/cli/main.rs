@@ -9,6 +9,7 @@
 )]
 
 mod ask;
+mod book;
 mod first;
 mod policy;
 mod support;
