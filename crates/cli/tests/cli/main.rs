@@ -9,6 +9,7 @@
 )]
 
 mod ask;
+mod book;
 mod first;
 #[cfg(unix)]
 mod judge;
@@ -21,6 +22,7 @@ mod first;
 mod run;
 #[cfg(unix)]
 mod sh;
+mod policy;
 mod support;
 mod terminal;
 #[cfg(unix)]
