@@ -10,21 +10,14 @@
 
 mod ask;
 mod book;
-mod first;
-#[cfg(unix)]
-mod judge;
-#[cfg(unix)]
-mod looked;
-mod support;
-#[cfg(unix)]
 mod events;
 mod first;
-mod run;
-#[cfg(unix)]
-mod sh;
+mod judge;
+mod looked;
 mod policy;
+mod run;
+mod sh;
 mod support;
 mod terminal;
-#[cfg(unix)]
 mod told;
 mod why;
