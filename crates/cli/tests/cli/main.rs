@@ -10,19 +10,19 @@
 
 mod ask;
 mod book;
+#[cfg(unix)]
+mod events;
+mod first;
 mod first;
 #[cfg(unix)]
 mod judge;
 #[cfg(unix)]
 mod looked;
-mod support;
-#[cfg(unix)]
-mod events;
-mod first;
+mod policy;
 mod run;
 #[cfg(unix)]
 mod sh;
-mod policy;
+mod support;
 mod support;
 mod terminal;
 #[cfg(unix)]
