@@ -10,21 +10,14 @@
 
 mod ask;
 mod book;
-#[cfg(unix)]
 mod events;
 mod first;
-mod first;
-#[cfg(unix)]
 mod judge;
-#[cfg(unix)]
 mod looked;
 mod policy;
 mod run;
-#[cfg(unix)]
 mod sh;
 mod support;
-mod support;
 mod terminal;
-#[cfg(unix)]
 mod told;
 mod why;
