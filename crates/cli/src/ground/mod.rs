@@ -43,6 +43,7 @@ impl Ground {
     /// # Errors
     /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
     pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
+        inside::refuse_loosening(flags)?;
         let host = Host::look();
         let cwd = std::env::current_dir().map_err(|error| {
             Complaint::failed(format!("the current directory cannot be used: {error}"))
@@ -65,7 +66,6 @@ impl Ground {
             false => load(&text)?,
         };
         refuse_below_floor(&configuration)?;
-        inside::refuse_loosening(flags)?;
         let policy = flags.apply(Policy::configured(&configuration), &configuration, &cwd)?;
         Ok(Self {
             host,

@@ -10,5 +10,6 @@
 
 mod ask;
 mod first;
+mod free;
 mod support;
 mod terminal;
