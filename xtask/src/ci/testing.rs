@@ -45,6 +45,10 @@ pub(crate) fn test_command(workspace: &Workspace, args: &[&str]) -> Command {
     if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
         command.env("PROPTEST_RNG_SEED", "20261116");
     }
+    // What leaks with every command shows after thousands; twenty thousand, the default, are for those who have the time.
+    if std::env::var_os("PALISADE_TEST_LOAD_SEQUENCE").is_none() {
+        command.env("PALISADE_TEST_LOAD_SEQUENCE", "4000");
+    }
     command
 }
 

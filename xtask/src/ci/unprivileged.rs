@@ -94,6 +94,7 @@ fn command(stage: &Stage, test: &Executable, arguments: &str) -> Result<std::pro
         )
         // Root has run the whole of it.
         .env("PALISADE_TEST_LOAD_SEQUENCE", "2000")
+        .env("PALISADE_TEST_CLI", stage.root().join("palisade"))
         .env("PALISADE_TEST_PROBE", stage.root().join("palisade-probe"));
     Ok(command)
 }

@@ -3,9 +3,11 @@
 //! Everything that answers a question about a command comes through here, so that `check`, `explain`, `why`, `verify` and
 //! `run` speak about the same policy.
 
+mod excerpt;
 mod flags;
 pub(crate) mod inside;
 mod layer;
+mod site;
 mod tried;
 mod workspace;
 
@@ -19,7 +21,11 @@ use palisade::runner::exec_policy::language::{Layer, NoticeKind};
 use palisade::runner::host::Host;
 use palisade::runner::policy::{CanonicalSandboxPolicy, WorkspaceRoot};
 
-pub(crate) use self::flags::PolicyFlags;
+pub(crate) use self::excerpt::{
+    of_config as config_complaint, of_errors as errors_complaint, of_file as file_complaint,
+};
+pub(crate) use self::flags::{Mode, PolicyFlags};
+pub(crate) use self::site::Site;
 pub(crate) use self::tried::{Kept, Tried};
 use crate::complaint::Complaint;
 
@@ -44,20 +50,17 @@ impl Ground {
     /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
     pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
         inside::refuse_loosening(flags)?;
-        let host = Host::look();
-        let cwd = std::env::current_dir().map_err(|error| {
-            Complaint::failed(format!("the current directory cannot be used: {error}"))
-                .help("change to a directory that exists, and try again")
-        })?;
-        let root = workspace::choose(flags, &host, &cwd)?;
-        let mut paths = ConfigPaths::of(&host);
-        if let Some(file) = &flags.policy {
-            paths = paths.with_user(cwd.join(file));
-        }
+        let Site {
+            host,
+            paths,
+            root,
+            cwd,
+        } = Site::find(flags)?;
         let now = now();
         // Read twice only where the flags have to know what the files say.
         let load = |text: &str| {
-            config::load(&paths, &host, &root, Some(text), now).map_err(|error| usage(&error))
+            config::load(&paths, &host, &root, Some(text), now)
+                .map_err(|error| config_complaint(&error))
         };
         let files = load("")?;
         let text = layer::text(flags, &files);
@@ -89,11 +92,6 @@ impl Ground {
 pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Moment::of_clock(since.map_or(0, |since| since.as_secs()))
-}
-
-fn usage(error: &config::ConfigError) -> Complaint {
-    Complaint::usage(error)
-        .help("nothing runs until the file is mended; `palisade policy lint` says more")
 }
 
 /// A flag that the administrator's floor cuts down is refused, not silently corrected.

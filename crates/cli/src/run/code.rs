@@ -10,6 +10,9 @@ use crate::exit::Code;
 /// The step in which the program itself is started, as every backend calls it.
 const EXEC: &str = "starting the program";
 
+/// The step in which a policy is found to make no sense here.
+const RESOLVE: &str = "resolving the policy";
+
 /// What the system says where there is no such file.
 const ENOENT: i32 = 2;
 
@@ -46,6 +49,9 @@ pub(crate) fn of_error(error: &Error) -> Code {
 
 /// The program could not be executed, or something before it failed.
 pub(crate) fn of_failure(failure: &SetupFailure) -> Code {
+    if failure.step == RESOLVE {
+        return Code::Usage;
+    }
     match (failure.step == EXEC, failure.errno) {
         (true, Some(ENOENT)) => Code::NotFound,
         (true, _) => Code::Refused,

@@ -4,6 +4,7 @@
 mod attendant;
 mod code;
 mod environment;
+mod sh;
 #[cfg(unix)]
 mod signals;
 mod start;
@@ -18,11 +19,17 @@ use std::process::ExitCode;
 
 use crate::ask::AskFlags;
 use crate::complaint::Complaint;
-use crate::ground::PolicyFlags;
+use crate::ground::{Ground, PolicyFlags};
 use crate::say::Voice;
 use std::ffi::OsString;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  palisade run -- cargo test                     writes the project, no network, secrets hidden
+  palisade run --net -w ~/.cache/x -- make       also the network and another directory
+  palisade run --git commit -- git commit -am x  git works; hooks and settings stay as they are
+  palisade run -c 'make && make test'            a script
+`--help` lists all options.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     flags: PolicyFlags,
@@ -50,7 +57,13 @@ pub(crate) struct HowFlags {
     pub(crate) events: Option<OsString>,
 }
 
+/// Run a script in a sandbox, wherever a shell is expected
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  palisade sh -c 'make && make test'       a script of one string
+  palisade sh -euo pipefail -c 'a | b'     options of the shell, as they are
+  palisade sh build.sh --fast              a file: its text is judged and run
+  make SHELL=palisade-sh                   a link with that name stands in for a shell")]
 pub(crate) struct ShArgs {
     #[command(flatten)]
     flags: PolicyFlags,
@@ -58,12 +71,13 @@ pub(crate) struct ShArgs {
     ask: AskFlags,
     #[command(flatten)]
     how: HowFlags,
-    /// Run this text
-    #[arg(short = 'c', value_name = "SCRIPT")]
-    script: Option<OsString>,
-    /// A file with a script, or the arguments of one
-    #[arg(value_name = "FILE")]
-    arguments: Vec<OsString>,
+    /// What a shell takes: its options, -c SCRIPT or FILE, and arguments
+    #[arg(
+        value_name = "SHELL ARGUMENTS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    words: Vec<OsString>,
 }
 
 pub(crate) fn run(args: RunArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
@@ -71,28 +85,27 @@ pub(crate) fn run(args: RunArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
         Some(script) => What::Script(script),
         None => What::Command(args.command),
     };
-    start::start(&args.flags, &args.ask, &args.how, &what, voice)
+    start::start(&args.flags, &args.ask, &args.how, Ok(what), voice)
 }
 
 pub(crate) fn sh(args: ShArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
-    let _ = args.arguments;
-    let script = args.script.ok_or_else(|| Complaint::usage("no script"))?;
-    start::start(
-        &args.flags,
-        &args.ask,
-        &args.how,
-        &What::Script(script),
-        voice,
-    )
+    let what = sh::read(&args.words);
+    start::start(&args.flags, &args.ask, &args.how, what, voice)
 }
 
 /// What is to run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum What {
     /// A program and its arguments.
     Command(Vec<OsString>),
     /// The text of a script.
     Script(OsString),
+    /// A file with a script, for the shell.
+    File {
+        options: Vec<OsString>,
+        file: OsString,
+        arguments: Vec<OsString>,
+    },
 }
 
 /// The shell that runs scripts. It is looked for in the `PATH` of the command, as every program is.
@@ -100,10 +113,18 @@ const SHELL: &str = "bash";
 
 impl What {
     /// The words that are judged and run: never one thing and then another.
-    pub(crate) fn argv(&self) -> Vec<OsString> {
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    fn argv(self, ground: &Ground) -> Result<Vec<OsString>, Complaint> {
         match self {
-            Self::Command(words) => words.clone(),
-            Self::Script(script) => vec![SHELL.into(), "-c".into(), script.clone()],
+            Self::Command(words) => Ok(words),
+            Self::Script(script) => Ok(vec![SHELL.into(), "-c".into(), script]),
+            Self::File {
+                options,
+                file,
+                arguments,
+            } => sh::of_file(&options, &file, &arguments, ground),
         }
     }
 }

@@ -21,8 +21,8 @@ use crate::say::Voice;
 /// A run, as those who tell about it see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'a> {
-    /// What was asked for, word by word.
-    pub(crate) what: &'a What,
+    /// The command as it is judged and run.
+    pub(crate) argv: &'a [OsString],
     /// Where this program was called.
     pub(crate) cwd: &'a Path,
     /// What no layer may loosen.
@@ -33,34 +33,28 @@ pub(crate) struct Run<'a> {
     pub(crate) user_file: Option<&'a Path>,
 }
 
-impl Run<'_> {
-    /// The command as it is judged and run.
-    pub(crate) fn argv(&self) -> Vec<OsString> {
-        self.what.argv()
-    }
-}
-
 pub(super) fn start(
     flags: &PolicyFlags,
     ask: &AskFlags,
     how: &HowFlags,
-    what: &What,
+    what: Result<What, Complaint>,
     voice: &Voice,
 ) -> Result<ExitCode, Complaint> {
     let told = Told::new(how, voice)?;
-    told.over(to_the_end(flags, ask, how, what, voice, &told))
+    told.over(what.and_then(|what| to_the_end(flags, ask, how, what, voice, &told)))
 }
 
 fn to_the_end(
     flags: &PolicyFlags,
     ask: &AskFlags,
     how: &HowFlags,
-    what: &What,
+    what: What,
     voice: &Voice,
     told: &Told,
 ) -> Result<ExitCode, Complaint> {
     let variables = environment::read(&how.env)?;
     let ground = Ground::find(flags)?;
+    let argv = what.argv(&ground)?;
     let prompter = told.prompter(ask.prompter(&ground, voice)?);
     let Ground {
         host,
@@ -70,7 +64,7 @@ fn to_the_end(
         cwd,
     } = ground;
     let run = Run {
-        what,
+        argv: &argv,
         cwd: &cwd,
         floor: &configuration.floor,
         rules: &configuration.rules,
@@ -93,7 +87,7 @@ fn to_the_end(
     };
     told.begins(&run, &session);
     let mut command = told
-        .watched(command(&session, what)?)
+        .watched(command(&session, &argv)?)
         .cwd(&cwd)
         .no_timeout();
     for (name, value) in variables {
@@ -102,13 +96,16 @@ fn to_the_end(
     let result = streams::connected(command)
         .map_err(Error::Sandbox)
         .and_then(Command::output_blocking);
-    Ok(told.ended(&run, result))
+    Ok(told.ended(&run, &session, result))
 }
 
-fn command(session: &Session, what: &What) -> Result<Command, Complaint> {
-    let mut words = what.argv().into_iter();
+fn command(session: &Session, argv: &[OsString]) -> Result<Command, Complaint> {
+    let mut words = argv.iter();
     let program = words
         .next()
-        .ok_or_else(|| Complaint::usage("there is no command to run"))?;
+        .filter(|program| !program.is_empty())
+        .ok_or_else(|| {
+            Complaint::usage("there is no command to run").help("palisade run -- CMD ARGUMENTS")
+        })?;
     Ok(session.command(program).args(words))
 }

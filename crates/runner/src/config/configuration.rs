@@ -9,7 +9,7 @@ use palisade_exec_policy::language::{
 };
 use palisade_exec_policy::matching::{PlaceFacts, builtin};
 use palisade_exec_policy::{AskForApproval, Rules, RulesError};
-use palisade_policy::{CanonicalSandboxPolicy, GitAccess, Grant, WorkspaceRoot};
+use palisade_policy::{AbsolutePath, CanonicalSandboxPolicy, GitAccess, Grant, WorkspaceRoot};
 
 use super::disk::own_uid;
 use super::error::ConfigError;
@@ -99,37 +99,12 @@ pub fn load(
     now: Moment,
 ) -> Result<Configuration, ConfigError> {
     let root = canonical(project)?;
-    let mut reading = Reading::default();
-
-    reading.add_builtin()?;
-    let administrator = Access::OwnedBy(vec![paths.system_owner]);
-    reading.add_file(Layer::System, paths.system.as_deref(), &administrator)?;
-    let mut owners = vec![0, own_uid()];
-    owners.dedup();
-    reading.add_file(Layer::User, paths.user.as_deref(), &Access::OwnedBy(owners))?;
-
     let state = paths.state.as_ref();
     let approvals = match state {
         Some(state) => state.approvals().read()?,
         None => StoredApprovals::default(),
     };
-
-    let project_trust = match collect_project(&root)? {
-        None => ProjectTrust::Absent,
-        Some(layer) => {
-            let agreed = match state {
-                Some(state) => state.trust().trusted(&root)?,
-                None => None,
-            };
-            let hash = layer.hash;
-            let (trust, project_trust) = match agreed == Some(hash) {
-                true => (Trust::Trusted, ProjectTrust::Trusted(hash)),
-                false => (Trust::Untrusted, ProjectTrust::Untrusted(hash)),
-            };
-            reading.add_layer(Layer::Project, layer, trust);
-            project_trust
-        }
-    };
+    let (mut reading, project_trust) = Reading::layers(paths, &root)?;
     reading.add_text(Layer::Session, SESSION, session.unwrap_or_default())?;
 
     let project = WorkspaceRoot::from_absolute(root)?;
@@ -212,16 +187,44 @@ pub(crate) fn above_floor(grant: &Grant, floor: &Floor) -> bool {
 
 /// What was read so far.
 #[derive(Default)]
-struct Reading {
-    files: Vec<PolicyFile>,
-    context: LoadContext,
-    sources: Vec<UsedSource>,
+pub(super) struct Reading {
+    pub(super) files: Vec<PolicyFile>,
+    pub(super) context: LoadContext,
+    pub(super) sources: Vec<UsedSource>,
     /// What commands must not be able to write.
     guarded: Vec<PathBuf>,
 }
 
 impl Reading {
-    fn add_builtin(&mut self) -> Result<(), ConfigError> {
+    /// The files of every layer but the session's, and what is known about those of the project.
+    pub(super) fn layers(
+        paths: &ConfigPaths,
+        root: &AbsolutePath,
+    ) -> Result<(Self, ProjectTrust), ConfigError> {
+        let mut reading = Self::default();
+        reading.add_builtin()?;
+        let administrator = Access::OwnedBy(vec![paths.system_owner]);
+        reading.add_file(Layer::System, paths.system.as_deref(), &administrator)?;
+        let mut owners = vec![0, own_uid()];
+        owners.dedup();
+        reading.add_file(Layer::User, paths.user.as_deref(), &Access::OwnedBy(owners))?;
+        let Some(layer) = collect_project(root)? else {
+            return Ok((reading, ProjectTrust::Absent));
+        };
+        let agreed = match &paths.state {
+            Some(state) => state.trust().trusted(root)?,
+            None => None,
+        };
+        let hash = layer.hash;
+        let (trust, project_trust) = match agreed == Some(hash) {
+            true => (Trust::Trusted, ProjectTrust::Trusted(hash)),
+            false => (Trust::Untrusted, ProjectTrust::Untrusted(hash)),
+        };
+        reading.add_layer(Layer::Project, layer, trust);
+        Ok((reading, project_trust))
+    }
+
+    pub(super) fn add_builtin(&mut self) -> Result<(), ConfigError> {
         for source in builtin::sources() {
             self.files.push(parse(&source).map_err(load_error)?);
         }
@@ -259,7 +262,7 @@ impl Reading {
         Ok(())
     }
 
-    fn add_layer(&mut self, layer: Layer, files: LayerFiles, trust: Trust) {
+    pub(super) fn add_layer(&mut self, layer: Layer, files: LayerFiles, trust: Trust) {
         for (request, names) in &files.includes {
             // A literal name that leads nowhere stays unanswered, and the loader refuses it.
             if request.is_pattern() || !names.is_empty() {

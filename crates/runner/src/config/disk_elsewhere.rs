@@ -39,6 +39,14 @@ impl Directory {
         Err(ConfigError::file(&self.path, FileProblem::Unsupported))
     }
 
+    pub(super) fn read_whosever(
+        &self,
+        _: &OsStr,
+        _: usize,
+    ) -> Result<Option<Vec<u8>>, ConfigError> {
+        Err(ConfigError::file(&self.path, FileProblem::Unsupported))
+    }
+
     pub(super) fn read_beneath(&self, _: &Path, _: usize) -> Result<Option<Vec<u8>>, ConfigError> {
         Err(ConfigError::file(&self.path, FileProblem::Unsupported))
     }

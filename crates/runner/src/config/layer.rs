@@ -23,6 +23,8 @@ pub(super) enum Access {
     OwnedBy(Vec<u32>),
     /// They must lie in this directory; whose they are does not matter, because only content is trusted.
     Beneath(Directory),
+    /// Whose they are does not matter, because nothing is decided by them.
+    Anywhere,
 }
 
 /// A file that was read and understood.
@@ -151,8 +153,8 @@ impl Collector<'_> {
         // Only what the author wrote is a pattern: the directory of the layer may have any name.
         let base = match self.access {
             Access::Beneath(layer) => layer.path.as_path(),
-            Access::OwnedBy(_) if Path::new(&request.pattern).has_root() => Path::new("/"),
-            Access::OwnedBy(_) => common(&whole, directory),
+            _ if Path::new(&request.pattern).has_root() => Path::new("/"),
+            Access::OwnedBy(_) | Access::Anywhere => common(&whole, directory),
         };
         let mut found = vec![base.to_owned()];
         let below = whole.strip_prefix(base).unwrap_or(&whole);
@@ -218,11 +220,14 @@ impl Access {
                 let below = path.strip_prefix(&layer.path).unwrap_or(path);
                 layer.read_beneath(below, MAX_BYTES)
             }
-            Self::OwnedBy(owners) => {
-                let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-                    return Err(ConfigError::file(path, FileProblem::NotRegular));
+            Self::Anywhere => {
+                let Some((directory, name)) = beside(path)? else {
+                    return Ok(None);
                 };
-                let Some(directory) = Directory::open(parent)? else {
+                directory.read_whosever(name, MAX_BYTES)
+            }
+            Self::OwnedBy(owners) => {
+                let Some((directory, name)) = beside(path)? else {
                     return Ok(None);
                 };
                 let text = directory.read(name, owners, MAX_BYTES)?;
@@ -233,6 +238,14 @@ impl Access {
             }
         }
     }
+}
+
+/// The directory of a file, and its name there; `None` if there is no such directory.
+fn beside(path: &Path) -> Result<Option<(Directory, &std::ffi::OsStr)>, ConfigError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(ConfigError::file(path, FileProblem::NotRegular));
+    };
+    Ok(Directory::open(parent)?.map(|directory| (directory, name)))
 }
 
 /// The names of a directory that match a pattern, sorted. Directories match where a directory is meant, else files do.

@@ -21,6 +21,7 @@ mod disk;
 #[cfg(not(unix))]
 #[path = "disk_elsewhere.rs"]
 mod disk;
+mod draft;
 mod error;
 mod grants;
 mod hash;
@@ -36,6 +37,7 @@ mod trust;
 pub use approvals::ApprovalsFile;
 pub(crate) use configuration::above_floor;
 pub use configuration::{Configuration, ProjectTrust, UsedSource, load};
+pub use draft::{DraftPolicy, draft, drafts_in_force};
 pub use error::{ConfigError, FileProblem};
 pub use grants::{GrantsFile, StoredGrant};
 pub use hash::ContentHash;

@@ -66,8 +66,7 @@ pub(super) fn locate(text: &str, cwd: &Path) -> Option<Located> {
 
 /// A path with every link followed, as far as it exists. `None` for a relative path, one that is too deep, and one that
 /// leaves through `..` what does not exist.
-#[must_use]
-pub fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
+pub(crate) fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
     if !path.is_absolute() || path.components().count() > DEEPEST {
         return None;
     }
@@ -96,6 +95,28 @@ pub fn resolve_host_path(path: &Path) -> Option<AbsolutePath> {
         }
         existing = existing.parent()?.to_path_buf();
     }
+}
+
+/// What ordinary permissions say about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ordinary {
+    /// Whether this user may reach and read it, or find that it is not there.
+    pub readable: bool,
+    /// Whether this user may change it, or make it.
+    pub writable: bool,
+}
+
+/// What the modes of files say about a path without a link in it, without the privileges of root: commands in a sandbox
+/// have none. Access control lists are not read. `None` where modes mean nothing.
+#[must_use]
+pub fn ordinary_permissions(path: &Path) -> Option<Ordinary> {
+    if !cfg!(unix) {
+        return None;
+    }
+    let found = std::fs::symlink_metadata(path).ok();
+    let (readable, writable) = permissions(path, found.as_ref());
+    Some(Ordinary { readable, writable })
 }
 
 /// The target of a link below a directory that is resolved already.

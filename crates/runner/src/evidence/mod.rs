@@ -28,7 +28,8 @@ use intent::Intent;
 use locate::Located;
 use refusal::Refusal;
 
-pub use locate::resolve_host_path;
+pub(crate) use locate::resolve_host_path;
+pub use locate::{Ordinary, ordinary_permissions};
 pub use rerun::{grant_words, rerun_line, shell_line};
 
 /// How much evidence is given at most.
@@ -241,7 +242,13 @@ impl Search<'_> {
 
 /// Whether what the clause promises was kept while the command ran.
 fn was_enforced(verdict: &Verdict, enforcement: &Enforcement) -> bool {
-    let guarantees: &[Guarantee] = match verdict.clause {
+    is_kept(&verdict.clause, enforcement)
+}
+
+/// Whether what a clause denies is really denied where this is enforced.
+#[must_use]
+pub fn is_kept(clause: &Clause, enforcement: &Enforcement) -> bool {
+    let guarantees: &[Guarantee] = match clause {
         Clause::OutsideRoots | Clause::ReadOnlyMode => &[Guarantee::WritesOutside],
         Clause::Protected(_)
         | Clause::ReadOnlyPath(_)

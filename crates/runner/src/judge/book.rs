@@ -77,7 +77,10 @@ impl RuleBook {
 
 /// Where the examples of policies are judged: in a project called `/srv/app`, of somebody who lives in `/home/dev`. A
 /// policy whose examples hold on one machine then loads on every other, whatever projects are called there.
-fn example_place() -> Result<PlaceFacts, RulesError> {
+///
+/// # Errors
+/// Never, unless this crate was built wrong.
+pub fn example_place() -> Result<PlaceFacts, RulesError> {
     let path = |unix: &str, elsewhere: &str| {
         let path = if cfg!(windows) { elsewhere } else { unix };
         AbsolutePath::new(path).map_err(|_| RulesError::Examples(Vec::new()))

@@ -37,7 +37,7 @@ mod grants;
 mod judgement;
 mod view;
 
-pub use book::RuleBook;
+pub use book::{RuleBook, example_place};
 pub(crate) use grants::lower;
 pub(crate) use judgement::with_env;
 pub use judgement::{Case, Judge, Judgement, Offer, Standing};

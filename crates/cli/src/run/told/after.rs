@@ -80,7 +80,17 @@ pub(crate) fn not_started(failure: &SetupFailure, program: &OsString) -> Page {
             "error",
             Tone::Bad,
             format!("`{name}` cannot be executed: {}", visible(&failure.message)),
-        ),
+        )
+        .more("it has to be a program, or a script that begins with a line such as #!/bin/sh, with the right to execute it"),
+        Code::Usage => Page::new(
+            "error",
+            Tone::Bad,
+            format!(
+                "the policy makes no sense here: {}",
+                visible(&failure.message)
+            ),
+        )
+        .next("see the policy in force", "palisade policy show"),
         _ => Page::new(
             "error",
             Tone::Bad,

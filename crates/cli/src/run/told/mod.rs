@@ -4,6 +4,7 @@ mod after;
 mod denied;
 mod heard;
 mod line;
+mod named;
 mod page;
 mod programs;
 mod refused;
@@ -97,7 +98,7 @@ impl Told {
         let page = match error {
             Error::Sandbox(failure) => match &failure.refused {
                 Some(refusal) => weak::page(refusal, &self.line, !run.floor.no_accepted_losses),
-                None => after::not_started(failure, &program(&run.argv())),
+                None => after::not_started(failure, &program(run.argv)),
             },
             other => Page::new("error", crate::say::Tone::Bad, shown(other)),
         };
@@ -110,7 +111,7 @@ impl Told {
         let sandbox = session.sandbox();
         self.heard.rules(run.rules);
         self.events
-            .tell(&programs::start(&run.argv(), run.cwd, sandbox));
+            .tell(&programs::start(run.argv, run.cwd, sandbox));
         if self.voice.err_is_terminal && !self.voice.quiet {
             let line = status::line(&status::Holds {
                 host: sandbox.host(),
@@ -125,12 +126,16 @@ impl Told {
     }
 
     /// The run is over, or did not begin.
-    pub(super) fn ended(&self, run: &Run<'_>, result: Result<Finished, Error>) -> ExitCode {
-        let argv = run.argv();
+    pub(super) fn ended(
+        &self,
+        run: &Run<'_>,
+        session: &Session,
+        result: Result<Finished, Error>,
+    ) -> ExitCode {
         match result {
             Ok(finished) => {
                 let code = code::of_outcome(&finished.outcome);
-                self.tell_end(run, &argv, &finished);
+                self.tell_end(run, &finished);
                 code
             }
             Err(Error::Refused(refusal)) => {
@@ -139,8 +144,9 @@ impl Told {
                     .as_ref()
                     .and_then(|judgement| self.heard.place(judgement));
                 let why = refused::Why {
+                    denied: named::denied(run.argv, run.cwd, session.sandbox()),
                     somebody: !heard::nobody(&refusal),
-                    explain: self.line.explain(&argv),
+                    explain: self.line.explain(run.argv),
                     place: place
                         .as_ref()
                         .map(|place| format!("{}:{}", place.file, place.line)),
@@ -159,7 +165,7 @@ impl Told {
         }
     }
 
-    fn tell_end(&self, run: &Run<'_>, argv: &[OsString], finished: &Finished) {
+    fn tell_end(&self, run: &Run<'_>, finished: &Finished) {
         let outcome = &finished.outcome;
         if let Outcome::Denied { evidence, .. } = outcome {
             for one in evidence {
@@ -169,9 +175,9 @@ impl Told {
         }
         self.events.tell(&programs::end(finished));
         match outcome {
-            Outcome::Denied { evidence, .. } => self.tell_denied(run, argv, evidence),
+            Outcome::Denied { evidence, .. } => self.tell_denied(run, evidence),
             other => {
-                if let Some(page) = after::page(other, &self.line, &program(argv)) {
+                if let Some(page) = after::page(other, &self.line, &program(run.argv)) {
                     self.say(&page);
                 }
             }
@@ -179,11 +185,11 @@ impl Told {
         self.tell_notes(finished);
     }
 
-    fn tell_denied(&self, run: &Run<'_>, argv: &[OsString], evidence: &[Evidence]) {
+    fn tell_denied(&self, run: &Run<'_>, evidence: &[Evidence]) {
         let lasting = Lasting {
             file: run.user_file,
             write: &run.rules.policy().settings().write.value,
-            program: &program(argv),
+            program: &program(run.argv),
         };
         self.say(&denied::page(evidence, &self.line, &lasting));
     }

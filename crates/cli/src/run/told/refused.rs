@@ -14,6 +14,8 @@ pub(crate) struct Why {
     pub(crate) judgement: Option<Judgement>,
     /// Where the rule stands that spoke, as `FILE:LINE`.
     pub(crate) place: Option<String>,
+    /// What the sandbox would deny of what the command names, each with its clause.
+    pub(crate) denied: Vec<String>,
     /// Whether there was somebody to ask.
     pub(crate) somebody: bool,
     /// The line that explains the judgement.
@@ -22,16 +24,27 @@ pub(crate) struct Why {
 
 /// The page about a refusal.
 pub(crate) fn page(refusal: &Refusal, why: &Why) -> Page {
-    let rule = why.judgement.as_ref().map(|judgement| match &why.place {
-        Some(place) => format!("rule {} ({})", visible(&judgement.source), visible(place)),
-        None => format!("no rule but the default for `{}`", judgement.source),
-    });
     let mut page = Page::new("refused", Tone::Bad, what(refusal, why));
-    if let Some(judgement) = &why.judgement {
+    let forbidden = matches!(refusal, Refusal::Forbidden { .. });
+    if let Some(judgement) = why
+        .judgement
+        .as_ref()
+        .filter(|_| !forbidden || why.place.is_none())
+    {
         page = page.more(format!("it {}", visible(&judgement.explanation)));
     }
-    if let Some(rule) = rule.filter(|_| why.place.is_some()) {
-        page = page.more(rule);
+    if let (Some(judgement), Some(place)) = (&why.judgement, &why.place) {
+        page = page.more(format!(
+            "rule `{}` stands at {}",
+            visible(&judgement.source),
+            visible(place)
+        ));
+    }
+    for denied in &why.denied {
+        page = page.more(format!(
+            "the sandbox would not let it either: {}",
+            visible(denied)
+        ));
     }
     match refusal {
         Refusal::Denied { .. } | Refusal::Unanswered if !why.somebody => page
@@ -47,7 +60,14 @@ pub(crate) fn page(refusal: &Refusal, why: &Why) -> Page {
 
 fn what(refusal: &Refusal, why: &Why) -> String {
     match refusal {
-        Refusal::Forbidden { reason } => visible(reason),
+        Refusal::Forbidden { reason } => match (&why.judgement, &why.place) {
+            (Some(judgement), Some(_)) => format!(
+                "rule `{}` forbids it: {}",
+                visible(&judgement.source),
+                visible(reason)
+            ),
+            _ => visible(reason),
+        },
         Refusal::Denied { .. } | Refusal::Unanswered if !why.somebody => {
             "it needs an approval, and nobody can be asked here; nothing ran".to_owned()
         }
