@@ -6,8 +6,9 @@ use std::path::Path;
 
 use palisade::runner::config::ConfigError;
 use palisade::runner::exec_policy::RulesError;
-use palisade::runner::exec_policy::language::{MAX_BYTES, Origin, PolicyErrors};
+use palisade::runner::exec_policy::language::{MAX_BYTES, Origin, PolicyErrors, PolicyFileError};
 
+use super::layer;
 use crate::complaint::Complaint;
 
 /// As many as fit on a screen, with their lines.
@@ -31,6 +32,9 @@ pub(crate) fn of_config(error: &ConfigError) -> Complaint {
 pub(crate) fn of_file(error: &ConfigError) -> Complaint {
     match error {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
+            if errors.iter().all(|error| layer::flag(error).is_some()) {
+                return of_errors(errors);
+            }
             of_errors(errors)
         }
         other => Complaint::usage(other),
@@ -42,7 +46,10 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
     let mut text = String::new();
     for error in errors.iter().take(SHOWN) {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{error}");
+        let _ = match layer::flag(error) {
+            Some(flag) => writeln!(text, "{flag}: {}", of_flag(error)),
+            None => writeln!(text, "{error}"),
+        };
         text.push_str(&excerpt(error.origin()).unwrap_or_default());
     }
     let more = errors.count().saturating_sub(SHOWN);
@@ -50,6 +57,14 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
         let _ = writeln!(text, "and {more} more");
     }
     Complaint::usage(text)
+}
+
+/// What is wrong with a flag, without the place in the layer that it became.
+fn of_flag(error: &PolicyFileError) -> String {
+    let text = error.to_string();
+    let key = format!("`{}`: ", error.key());
+    text.split_once(&key)
+        .map_or(text.clone(), |(_, what)| what.to_owned())
 }
 
 /// The line that is meant, with a mark below the column; `None` if it is in no file that can be read now.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use palisade::runner::config::Configuration;
+use palisade::runner::exec_policy::language::{Layer, PolicyFileError};
 
 use super::flags::{Mode, PolicyFlags};
 
@@ -64,4 +65,23 @@ pub(super) fn text(flags: &PolicyFlags, files: &Configuration) -> String {
 fn limit(limits: &mut String, name: &str, value: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(limits, "{name} = {value:?}");
+}
+
+/// The flag that wrote what is wrong, if one did.
+pub(super) fn flag(error: &PolicyFileError) -> Option<&'static str> {
+    if error.origin().layer != Layer::Session {
+        return None;
+    }
+    let flags = [
+        ("limits.wall", "--timeout"),
+        ("limits.memory", "--memory"),
+        ("limits.procs", "--pids"),
+        ("network", "--net"),
+        ("defaults.ask", "--approval"),
+        ("preset", "--mode"),
+    ];
+    flags
+        .into_iter()
+        .find(|(key, _)| error.key().starts_with(key))
+        .map(|(_, flag)| flag)
 }
