@@ -9,12 +9,9 @@
 )]
 
 mod ask;
-#[cfg(unix)]
 mod events;
 mod first;
-#[cfg(unix)]
 mod sh;
 mod support;
 mod terminal;
-#[cfg(unix)]
 mod told;
