@@ -18,22 +18,27 @@ const WIDTH: usize = 100;
 
 /// A configuration that cannot be used.
 pub(crate) fn of_config(error: &ConfigError) -> Complaint {
-    let complaint = match error {
+    of_file(error).help(match error {
+        ConfigError::Rules(RulesError::Examples(_)) => {
+            "nothing runs until every example holds; `palisade policy test` says which do not"
+        }
+        _ => {
+            "nothing runs until this is mended; `palisade policy lint FILE` looks at one file alone"
+        }
+    })
+}
+
+/// A file that cannot be used, in force or not.
+pub(crate) fn of_file(error: &ConfigError) -> Complaint {
+    match error {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
             if errors.iter().all(|error| flag(error).is_some()) {
                 return of_errors(errors);
             }
             of_errors(errors)
         }
-        ConfigError::Rules(RulesError::Examples(_)) => {
-            return Complaint::usage(error)
-                .help("`palisade policy test` says which examples hold; nothing runs until all of them do");
-        }
         other => Complaint::usage(other),
-    };
-    complaint.help(
-        "nothing runs until this is mended; `palisade policy lint FILE` looks at one file alone",
-    )
+    }
 }
 
 /// Everything that is wrong with policy files.

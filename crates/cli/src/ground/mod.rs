@@ -21,7 +21,9 @@ use palisade::runner::exec_policy::language::{Layer, NoticeKind};
 use palisade::runner::host::Host;
 use palisade::runner::policy::{CanonicalSandboxPolicy, WorkspaceRoot};
 
-pub(crate) use self::excerpt::{of_config as config_complaint, of_errors as errors_complaint};
+pub(crate) use self::excerpt::{
+    of_config as config_complaint, of_errors as errors_complaint, of_file as file_complaint,
+};
 pub(crate) use self::flags::{Mode, PolicyFlags};
 pub(crate) use self::site::Site;
 pub(crate) use self::tried::{Kept, Tried};

@@ -53,8 +53,11 @@ impl Attendant {
 }
 
 impl Attend for Attendant {
-    fn begin(&mut self, control: &Control) {
+    fn begin(&mut self) {
         self.signals.catch();
+    }
+
+    fn started(&mut self, control: &Control) {
         self.enter(control);
     }
 

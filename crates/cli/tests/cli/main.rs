@@ -9,9 +9,15 @@
 )]
 
 mod ask;
+mod book;
 mod events;
 mod first;
+mod judge;
+mod looked;
+mod policy;
+mod run;
 mod sh;
 mod support;
 mod terminal;
 mod told;
+mod why;

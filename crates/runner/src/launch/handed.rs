@@ -5,8 +5,9 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::{FileType, OFlags, fstat};
+use rustix::process::getpgrp;
 use rustix::termios::{
-    LocalModes, OptionalActions, OutputModes, isatty, tcgetattr, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, OutputModes, isatty, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 
 use super::start::Prepared;
@@ -136,7 +137,9 @@ fn readable(descriptor: OwnedFd) -> Lent {
 /// Makes the inner terminal like the outer one. Where the outer one stays as it is, only one of the two may turn line ends
 /// round and echo.
 fn imitate(outer: &OwnedFd, inner: &OwnedFd, terminal_use: TerminalUse) -> io::Result<()> {
-    let mut modes = tcgetattr(outer)?;
+    let in_background = tcgetpgrp(outer).is_ok_and(|group| group != getpgrp());
+    // In the background, it is as whoever is in the foreground wants it.
+    let mut modes = tcgetattr(if in_background { inner } else { outer })?;
     if terminal_use != TerminalUse::Whole {
         modes.output_modes.remove(OutputModes::OPOST);
         modes.local_modes.remove(LocalModes::ECHO);

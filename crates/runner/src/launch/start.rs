@@ -17,7 +17,8 @@ use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Evidence, Finished, Outcome, SetupFailure};
 use crate::program::{self, Seen};
 use crate::supervise::{
-    Attendance, Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking, drive_tokio,
+    Attendance, Begun, Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking,
+    drive_tokio,
 };
 use crate::workspace::Claim;
 
@@ -157,6 +158,10 @@ pub(crate) async fn start(
     if terminal.is_some() {
         order = order.with_terminal();
     }
+    // Before there is anything that a signal could be for.
+    let begun = launch
+        .attendant
+        .map(|(bell, attendant)| Begun::new(attendant, bell));
     let process = match ground.confined() {
         Some(session) => session.spawn(&order, theirs)?,
         None => os::spawn_bare(&order, theirs)?,
@@ -167,9 +172,8 @@ pub(crate) async fn start(
             .map_err(|error| SetupFailure::new("watch", error.raw_os_error(), error.to_string()))?,
         process: Arc::new(Mutex::new(process)),
     };
-    let attendance = launch.attendant.map(|(bell, attendant)| Attendance {
-        bell,
-        attendant,
+    let attendance = begun.map(|begun| Attendance {
+        begun,
         control: Control::of(&process, terminal.as_ref()),
     });
     Ok(Running {

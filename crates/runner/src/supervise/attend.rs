@@ -10,8 +10,11 @@ use crate::launch::{Control, Descriptor};
 /// What a host program does beside a command that runs on its streams. It is called where the run is driven, between one
 /// wait and the next, and must not wait itself.
 pub trait Attend: Send {
-    /// An attempt has started.
-    fn begin(&mut self, control: &Control);
+    /// An attempt is about to start. What can be read from the descriptor from now on is told once it has.
+    fn begin(&mut self);
+
+    /// It has started.
+    fn started(&mut self, control: &Control);
 
     /// These bytes were read from the descriptor that was given along, such as one byte for each signal.
     fn told(&mut self, control: &Control, bytes: &[u8]) -> Patience;
@@ -24,7 +27,7 @@ pub trait Attend: Send {
     /// nothing more is read then, unless something is put into the vector.
     fn typed(&mut self, control: &Control, bytes: &mut Vec<u8>);
 
-    /// The attempt is over. There may be another one.
+    /// The attempt is over, or could not start. There may be another one.
     fn end(&mut self);
 }
 
@@ -41,11 +44,33 @@ pub enum Patience {
 /// One who attends, shared by the attempts of a command.
 pub(crate) type Attendant = Arc<Mutex<dyn Attend>>;
 
-/// Somebody who attends to an attempt.
-pub(crate) struct Attendance {
+/// An attempt that somebody attends to, who is told its end however it comes.
+pub(crate) struct Begun {
+    attendant: Attendant,
     /// Readable when there is something to attend to.
-    pub(crate) bell: Descriptor,
-    pub(crate) attendant: Attendant,
+    bell: Option<Descriptor>,
+}
+
+impl Begun {
+    /// Tells the attendant that an attempt is about to start.
+    pub(crate) fn new(attendant: Attendant, bell: Descriptor) -> Self {
+        lock(&attendant).begin();
+        Self {
+            attendant,
+            bell: Some(bell),
+        }
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        lock(&self.attendant).end();
+    }
+}
+
+/// Somebody who attends to an attempt that has started.
+pub(crate) struct Attendance {
+    pub(crate) begun: Begun,
     pub(crate) control: Control,
 }
 
@@ -55,10 +80,10 @@ impl fmt::Debug for Attendance {
     }
 }
 
-/// The same while an attempt is driven. The attendant is told the end however it comes.
+/// The same while an attempt is driven.
 pub(super) struct Attending<P> {
     bell: Option<P>,
-    attendant: Attendant,
+    begun: Begun,
     control: Control,
 }
 
@@ -67,17 +92,13 @@ impl<P: Port> Attending<P> {
         attendance: Attendance,
         port: impl FnOnce(Descriptor) -> Result<P, E>,
     ) -> Result<Self, E> {
-        let Attendance {
-            bell,
-            attendant,
-            control,
-        } = attendance;
+        let Attendance { mut begun, control } = attendance;
         let attending = Self {
-            bell: Some(port(bell)?),
-            attendant,
+            bell: begun.bell.take().map(port).transpose()?,
+            begun,
             control,
         };
-        lock(&attending.attendant).begin(&attending.control);
+        lock(&attending.begun.attendant).started(&attending.control);
         Ok(attending)
     }
 
@@ -92,7 +113,7 @@ impl<P: Port> Attending<P> {
         match self.bell.as_mut()?.poll_read(cx, &mut bytes) {
             Poll::Pending => None,
             Poll::Ready(Ok(many)) if many > 0 => {
-                Some(lock(&self.attendant).told(&self.control, &bytes))
+                Some(lock(&self.begun.attendant).told(&self.control, &bytes))
             }
             // Nobody is left who could ring.
             Poll::Ready(_) => {
@@ -103,17 +124,11 @@ impl<P: Port> Attending<P> {
     }
 
     pub(super) fn listens(&self) -> bool {
-        lock(&self.attendant).listens(&self.control)
+        lock(&self.begun.attendant).listens(&self.control)
     }
 
     pub(super) fn typed(&self, bytes: &mut Vec<u8>) {
-        lock(&self.attendant).typed(&self.control, bytes);
-    }
-}
-
-impl<P> Drop for Attending<P> {
-    fn drop(&mut self) {
-        lock(&self.attendant).end();
+        lock(&self.begun.attendant).typed(&self.control, bytes);
     }
 }
 

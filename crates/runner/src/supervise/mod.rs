@@ -34,7 +34,7 @@ mod watch;
 mod watched;
 
 pub use attend::{Attend, Patience};
-pub(crate) use attend::{Attendance, Attendant};
+pub(crate) use attend::{Attendance, Attendant, Begun};
 pub(crate) use block_on::block_on;
 pub use cancel::Cancellation;
 #[cfg(unix)]

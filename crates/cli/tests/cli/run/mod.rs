@@ -1,0 +1,81 @@
+//! `run`: a command in the place of its caller, with its streams, its terminal and its signals.
+
+mod bytes;
+mod ends;
+mod git;
+mod signals;
+mod terminal;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ChildStdout, ExitStatus};
+use std::time::{Duration, Instant};
+
+use crate::support::House;
+
+/// How long anything may take; only what fails takes so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until something is so.
+#[track_caller]
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !so() {
+        assert!(begin.elapsed() < PATIENCE, "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Waits for the end of a program, and ends it if it does not come.
+#[track_caller]
+fn end_of(child: &mut Child) -> ExitStatus {
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if begin.elapsed() >= PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("never ended");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Reads the next line that a command writes.
+fn line(output: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    line
+}
+
+/// The states of the processes that have this word among their arguments and are no `palisade`, as the kernel writes them.
+fn states(word: &str) -> Vec<char> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(arguments) = fs::read(entry.path().join("cmdline")) else {
+            continue;
+        };
+        let words: Vec<&[u8]> = arguments.split(|byte| *byte == 0).collect();
+        let ours = words
+            .first()
+            .is_some_and(|program| program.ends_with(b"palisade"));
+        if ours || !words.contains(&word.as_bytes()) {
+            continue;
+        }
+        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
+        let state = status
+            .lines()
+            .find_map(|line| line.strip_prefix("State:"))
+            .and_then(|state| state.trim().chars().next());
+        found.extend(state);
+    }
+    found
+}
+
+/// A word that no other test uses, for [`states`].
+fn word(house: &House) -> String {
+    let name = house.home().file_name().unwrap();
+    format!("word-of-{}", name.to_str().unwrap())
+}

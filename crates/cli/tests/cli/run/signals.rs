@@ -1,0 +1,119 @@
+//! Signals that `palisade` gets are the command's, where no terminal is in between.
+
+use std::io::BufReader;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{end_of, line, states, until, word};
+use crate::support::House;
+
+/// Starts a script, with pipes, in a process group of its own, and waits until it says that it is ready.
+fn ready(command: &mut Command, script: &str, word: &str) -> (Child, BufReader<ChildStdout>) {
+    let mut child = command
+        .args(["run", "--", "sh", "-c", script, word])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    assert_eq!(line(&mut output), "ready\n");
+    (child, output)
+}
+
+fn send(child: &Child, signal: Signal) {
+    let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(process, signal).unwrap();
+}
+
+#[test]
+fn a_signal_is_passed_on() {
+    let house = House::new();
+    for (name, signal) in [
+        ("INT", Signal::INT),
+        ("TERM", Signal::TERM),
+        ("HUP", Signal::HUP),
+        ("QUIT", Signal::QUIT),
+        ("USR1", Signal::USR1),
+        ("USR2", Signal::USR2),
+    ] {
+        let script = format!(
+            "trap 'echo got {name}; exit 3' {name}; echo ready; while :; do sleep 0.05; done"
+        );
+        let (mut child, mut output) = ready(&mut house.palisade(), &script, "");
+        send(&child, signal);
+        assert_eq!(line(&mut output), format!("got {name}\n"));
+        assert_eq!(end_of(&mut child).code(), Some(3));
+    }
+}
+
+#[test]
+fn a_command_that_does_not_mind_a_signal_ends_by_it() {
+    let house = House::new();
+    let (mut child, _) = ready(&mut house.palisade(), "echo ready; exec sleep 60", "");
+    send(&child, Signal::TERM);
+    assert_eq!(end_of(&mut child).code(), Some(143));
+}
+
+#[test]
+fn a_second_signal_gets_through_as_well() {
+    let house = House::new();
+    let script = "n=0; trap 'n=$((n+1)); echo got $n; [ $n = 2 ] && exit 4' INT
+                  echo ready; while :; do sleep 0.05; done";
+    let (mut child, mut output) = ready(&mut house.palisade(), script, "");
+    send(&child, Signal::INT);
+    assert_eq!(line(&mut output), "got 1\n");
+    send(&child, Signal::INT);
+    assert_eq!(line(&mut output), "got 2\n");
+    assert_eq!(end_of(&mut child).code(), Some(4));
+}
+
+#[test]
+fn what_the_caller_ignores_stays_ignored() {
+    let house = House::new();
+    let palisade = house.palisade();
+    let mut command = house.command("sh");
+    command
+        .args(["-c", r#"trap "" HUP; exec "$0" "$@""#])
+        .arg(palisade.get_program());
+    let script = "trap 'echo hup' HUP; trap 'echo term; exit 5' TERM
+                  echo ready; while :; do sleep 0.05; done";
+    let (mut child, mut output) = ready(&mut command, script, "");
+    send(&child, Signal::HUP);
+    send(&child, Signal::TERM);
+    assert_eq!(line(&mut output), "term\n");
+    assert_eq!(end_of(&mut child).code(), Some(5));
+}
+
+#[test]
+fn a_stopped_run_is_stopped_inside_and_goes_on_inside() {
+    let house = House::new();
+    let word = word(&house);
+    // It starts nothing meanwhile: a shell that waits for a stopped child to begin is not told from one that runs.
+    let script = "trap 'exit 6' TERM; echo ready; while :; do read line; done";
+    let mut command = house.palisade();
+    let (mut child, _) = ready(command.stdin(Stdio::piped()), script, &word);
+    send(&child, Signal::TSTP);
+    until("the command is stopped", || states(&word) == ['T']);
+    send(&child, Signal::CONT);
+    until("the command goes on", || {
+        !states(&word).is_empty() && states(&word) != ['T']
+    });
+    send(&child, Signal::TERM);
+    assert_eq!(end_of(&mut child).code(), Some(6));
+}
+
+#[test]
+fn a_run_that_is_killed_takes_everything_inside_with_it() {
+    let house = House::new();
+    let word = word(&house);
+    let script = "trap '' TERM HUP INT; echo ready
+                  (trap '' TERM HUP INT; while :; do sleep 0.05; done) & while :; do sleep 0.05; done";
+    let (mut child, _) = ready(&mut house.palisade(), script, &word);
+    until("both run", || states(&word).len() == 2);
+    send(&child, Signal::KILL);
+    end_of(&mut child);
+    until("nothing of it runs", || states(&word).is_empty());
+}
