@@ -28,11 +28,18 @@ const LOGIN_SHELL_NAME: &str = "-palisade-sh";
   palisade doctor                       what this machine can enforce"
 )]
 pub(crate) struct Invocation {
-    /// Says nothing that is not asked for: no status line, no hints.
+    /// Say nothing that is not asked for: no status line, no hints
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// When to use colours. `NO_COLOR` is respected.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colours: auto, always or never; `NO_COLOR` is respected
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub(crate) color: Colour,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -81,14 +88,16 @@ pub(crate) struct CompletionsArgs {
     shell: clap_complete::Shell,
 }
 
+/// Whether this program, called by this name, stands in for a shell. A dash before the name is how a login says that it
+/// wants a login shell.
+pub(crate) fn is_shell(name: &OsStr) -> bool {
+    let name = Path::new(name).file_name();
+    name.is_some_and(|name| name == SHELL_NAME || name == LOGIN_SHELL_NAME)
+}
+
 /// Reads the arguments; where they make no sense, or ask for help, says so and returns what to exit with.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Invocation, ExitCode> {
-    let name = arguments.first().map(Path::new).and_then(Path::file_name);
-    // A dash before the name is how a login says that it wants a login shell.
-    let is_shell = name.is_some_and(|name| {
-        name == OsStr::new(SHELL_NAME) || name.to_str() == Some(LOGIN_SHELL_NAME)
-    });
-    let parsed = if is_shell {
+    let parsed = if arguments.first().is_some_and(|name| is_shell(name)) {
         let as_shell = ["palisade", "sh"].map(OsString::from);
         Invocation::try_parse_from(
             as_shell

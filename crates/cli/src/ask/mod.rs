@@ -39,13 +39,18 @@ const PATIENCE: Duration = Duration::from_secs(300);
 #[command(next_help_heading = "Who answers")]
 pub(crate) struct AskFlags {
     /// Have this program answer: it reads a question as JSON and writes an answer
-    #[arg(long, value_name = "PROGRAM")]
+    #[arg(long, value_name = "PROGRAM", hide_short_help = true)]
     pub(crate) approval_command: Option<std::ffi::OsString>,
     /// Have whoever listens on this socket answer
-    #[arg(long, value_name = "PATH", conflicts_with = "approval_command")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "approval_command",
+        hide_short_help = true
+    )]
     pub(crate) approval_socket: Option<PathBuf>,
     /// How long either has for an answer, such as 30s or 5m; then the answer is no
-    #[arg(long, value_name = "T", value_parser = wait)]
+    #[arg(long, value_name = "T", value_parser = wait, hide_short_help = true)]
     pub(crate) approval_timeout: Option<Duration>,
 }
 

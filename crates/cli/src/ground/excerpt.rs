@@ -6,8 +6,9 @@ use std::path::Path;
 
 use palisade::runner::config::ConfigError;
 use palisade::runner::exec_policy::RulesError;
-use palisade::runner::exec_policy::language::{MAX_BYTES, Origin, PolicyErrors};
+use palisade::runner::exec_policy::language::{MAX_BYTES, Origin, PolicyErrors, PolicyFileError};
 
+use super::layer;
 use crate::complaint::Complaint;
 
 /// As many as fit on a screen, with their lines.
@@ -17,19 +18,27 @@ const WIDTH: usize = 100;
 
 /// A configuration that cannot be used.
 pub(crate) fn of_config(error: &ConfigError) -> Complaint {
-    let complaint = match error {
+    of_file(error).help(match error {
+        ConfigError::Rules(RulesError::Examples(_)) => {
+            "nothing runs until every example holds; `palisade policy test` says which do not"
+        }
+        _ => {
+            "nothing runs until this is mended; `palisade policy lint FILE` looks at one file alone"
+        }
+    })
+}
+
+/// A file that cannot be used, in force or not.
+pub(crate) fn of_file(error: &ConfigError) -> Complaint {
+    match error {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
+            if errors.iter().all(|error| flag(error).is_some()) {
+                return of_errors(errors);
+            }
             of_errors(errors)
         }
-        ConfigError::Rules(RulesError::Examples(_)) => {
-            return Complaint::usage(error)
-                .help("`palisade policy test` says which examples hold; nothing runs until all of them do");
-        }
         other => Complaint::usage(other),
-    };
-    complaint.help(
-        "nothing runs until this is mended; `palisade policy lint FILE` looks at one file alone",
-    )
+    }
 }
 
 /// Everything that is wrong with policy files.
@@ -37,7 +46,10 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
     let mut text = String::new();
     for error in errors.iter().take(SHOWN) {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{error}");
+        let _ = match flag(error) {
+            Some(flag) => writeln!(text, "{flag}: {}", of_flag(error)),
+            None => writeln!(text, "{error}"),
+        };
         text.push_str(&excerpt(error.origin()).unwrap_or_default());
     }
     let more = errors.count().saturating_sub(SHOWN);
@@ -45,6 +57,18 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
         let _ = writeln!(text, "and {more} more");
     }
     Complaint::usage(text)
+}
+
+fn flag(error: &PolicyFileError) -> Option<&'static str> {
+    layer::flag(error.origin(), error.key())
+}
+
+/// What is wrong with a flag, without the place in the layer that it became.
+fn of_flag(error: &PolicyFileError) -> String {
+    let text = error.to_string();
+    let key = format!("`{}`: ", error.key());
+    text.split_once(&key)
+        .map_or(text.clone(), |(_, what)| what.to_owned())
 }
 
 /// The line that is meant, with a mark below the column; `None` if it is in no file that can be read now.

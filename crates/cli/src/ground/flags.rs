@@ -22,28 +22,28 @@ pub(crate) struct PolicyFlags {
     #[arg(long, conflicts_with = "mode")]
     pub(crate) read_only: bool,
     /// The preset: read-only, workspace, ci or open (no sandbox at all)
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", hide_possible_values = true)]
     pub(crate) mode: Option<Mode>,
     /// Reach the network: everything, or only this host
     #[arg(long, value_name = "HOST[:PORT]", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) net: Vec<String>,
     /// Let the workspace be the home directory, or hold it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) allow_home_root: bool,
     /// Neither read nor write this path
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) deny_read: Vec<PathBuf>,
-    /// What may happen to `.git`
-    #[arg(long, value_name = "ACCESS")]
+    /// What may happen to `.git`: read-only, commit or full
+    #[arg(long, value_name = "ACCESS", hide_possible_values = true)]
     pub(crate) git: Option<Git>,
     /// Grant one thing more: read:PATH, write:PATH, unix-socket:PATH, host-loopback
-    #[arg(long, value_name = "KIND[:VALUE]")]
+    #[arg(long, value_name = "KIND[:VALUE]", hide_short_help = true)]
     pub(crate) grant: Vec<OsString>,
     /// The project, instead of the enclosing git repository or this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// This policy file, instead of the user's own
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) policy: Option<PathBuf>,
     /// When to ask: never, on-request, unless-trusted or on-failure
     #[arg(long, value_name = "WHEN")]
@@ -55,10 +55,10 @@ pub(crate) struct PolicyFlags {
     #[arg(long, value_name = "M")]
     pub(crate) memory: Option<String>,
     /// At most this many processes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(crate) pids: Option<u32>,
     /// Go without a guarantee that this machine cannot keep
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) accept_loss: Vec<Guarantee>,
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use palisade::runner::config::Configuration;
+use palisade::runner::exec_policy::language::{Layer, Origin};
 
 use super::flags::{Mode, PolicyFlags};
 
@@ -64,4 +65,23 @@ pub(super) fn text(flags: &PolicyFlags, files: &Configuration) -> String {
 fn limit(limits: &mut String, name: &str, value: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(limits, "{name} = {value:?}");
+}
+
+/// The flag that wrote what is wrong, if one did.
+pub(super) fn flag(origin: &Origin, key: &str) -> Option<&'static str> {
+    if origin.layer != Layer::Session {
+        return None;
+    }
+    let flags = [
+        ("limits.wall", "--timeout"),
+        ("limits.memory", "--memory"),
+        ("limits.procs", "--pids"),
+        ("network", "--net"),
+        ("defaults.ask", "--approval"),
+        ("preset", "--mode"),
+    ];
+    flags
+        .into_iter()
+        .find(|(known, _)| key.starts_with(known))
+        .map(|(_, flag)| flag)
 }

@@ -32,7 +32,15 @@ impl Site {
         let root = workspace::choose(flags, &host, &cwd)?;
         let mut paths = ConfigPaths::of(&host);
         if let Some(file) = &flags.policy {
-            paths = paths.with_user(cwd.join(file));
+            let file = cwd.join(file);
+            // Files that are not there are none; one that was named is a mistake.
+            if let Err(error) = file.metadata() {
+                return Err(Complaint::usage(format!(
+                    "--policy {}: {error}",
+                    file.display()
+                )));
+            }
+            paths = paths.with_user(file);
         }
         Ok(Self {
             host,

@@ -22,7 +22,21 @@ pub(super) fn choose(flags: &PolicyFlags, host: &Host, cwd: &Path) -> Result<Pat
         })
     };
     let chosen = match &flags.workspace {
-        Some(directory) => cwd.join(directory),
+        Some(directory) => match std::fs::canonicalize(cwd.join(directory)) {
+            Ok(found) if found.is_dir() => cwd.join(directory),
+            Ok(_) => {
+                return Err(Complaint::usage(format!(
+                    "--workspace {}: it is no directory",
+                    directory.display()
+                )));
+            }
+            Err(error) => {
+                return Err(Complaint::usage(format!(
+                    "--workspace {}: {error}",
+                    directory.display()
+                )));
+            }
+        },
         None => git_top_level(cwd)
             .filter(|top| is_own(top) && !holds_home(top))
             .unwrap_or_else(|| cwd.to_owned()),

@@ -99,15 +99,16 @@ impl View {
         {
             return (Becomes::Refused, true);
         }
+        let confines = self.place.as_ref().is_none_or(Place::confines);
         match (requirement, &self.previewed.place) {
             (ExecApprovalRequirement::Forbidden { .. }, _) | (_, Err(_)) => {
                 (Becomes::Refused, true)
             }
             (ExecApprovalRequirement::Skip { bypass_sandbox, .. }, _) => {
-                (Becomes::Runs, !bypass_sandbox)
+                (Becomes::Runs, confines && !bypass_sandbox)
             }
             (ExecApprovalRequirement::NeedsApproval { purpose, .. }, _) => {
-                (Becomes::Asks, *purpose == ApprovalPurpose::Run)
+                (Becomes::Asks, confines && *purpose == ApprovalPurpose::Run)
             }
         }
     }
@@ -151,7 +152,7 @@ impl View {
             risk: judgement.risk.name(),
             requirement: RequirementJson {
                 becomes,
-                contained: contained && self.place.as_ref().is_none_or(Place::confines),
+                contained,
                 approval: &self.approval,
                 why: &judgement.explanation,
                 asks: &judgement.categories,

@@ -9,7 +9,7 @@ use palisade::runner::judge::example_place;
 
 use super::LayerName;
 use crate::complaint::Complaint;
-use crate::ground::{PolicyFlags, Site, config_complaint, errors_complaint};
+use crate::ground::{PolicyFlags, Site, config_complaint, errors_complaint, file_complaint};
 
 /// The files of every layer here, or one file with the built-in rules.
 pub(super) fn find(
@@ -31,7 +31,7 @@ pub(super) fn one(file: &Path, layer: Option<LayerName>) -> Result<DraftPolicy, 
     let site = Site::here()?;
     let path = site.cwd.join(file);
     let layer = layer.map_or_else(|| layer_of(&path, &site), Layer::from);
-    config::draft(layer, &path).map_err(|error| config_complaint(&error))
+    config::draft(layer, &path).map_err(|error| file_complaint(&error))
 }
 
 /// The files combined to a policy.

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use palisade::runner::config::ProjectTrust;
 use palisade::runner::exec_policy::RuleDecision;
 use palisade::runner::exec_policy::language::{Layer, show_resolved};
@@ -17,7 +18,7 @@ pub(super) struct ShowArgs {
     /// Print what this backend would be told: seatbelt, linux-landlock or windows-token, wherever you are
     #[arg(long, value_name = "NAME")]
     backend: Option<Backend>,
-    /// For a made-up machine, also where this one could be looked at: the same text everywhere
+    /// For a made-up machine, also where this one could be looked at
     #[arg(long, requires = "backend")]
     emulated: bool,
     /// With linux-landlock: also print every instruction of the system-call filter
@@ -128,7 +129,8 @@ fn added(flags: &PolicyFlags) -> impl Iterator<Item = String> {
     let grant = grant.map(|grant| format!("grant      {}", grant.to_string_lossy()));
     let deny = flags.deny_read.iter();
     let deny = deny.map(|path| format!("deny       {}", path.display()));
-    let git = flags.git.iter().map(|git| format!("git        {git:?}"));
+    let git = flags.git.iter().filter_map(ValueEnum::to_possible_value);
+    let git = git.map(|git| format!("git        {}", git.get_name()));
     write.chain(grant).chain(deny).chain(git)
 }
 

@@ -24,6 +24,12 @@ use crate::say::Voice;
 use std::ffi::OsString;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  palisade run -- cargo test                     writes the project, no network, secrets hidden
+  palisade run --net -w ~/.cache/x -- make       also the network and another directory
+  palisade run --git commit -- git commit -am x  git works; hooks and settings stay as they are
+  palisade run -c 'make && make test'            a script
+`--help` lists all options.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     flags: PolicyFlags,

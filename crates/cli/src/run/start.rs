@@ -103,6 +103,9 @@ fn command(session: &Session, argv: &[OsString]) -> Result<Command, Complaint> {
     let mut words = argv.iter();
     let program = words
         .next()
-        .ok_or_else(|| Complaint::usage("there is no command to run"))?;
+        .filter(|program| !program.is_empty())
+        .ok_or_else(|| {
+            Complaint::usage("there is no command to run").help("palisade run -- CMD ARGUMENTS")
+        })?;
     Ok(session.command(program).args(words))
 }

@@ -45,15 +45,20 @@ pub(super) fn to<'a>(question: &'a Question, tried: &Tried) -> Answer<'a> {
         None => (None, tried.oracle.permits(&question.access)),
     };
     Answer {
-        why_not: why_not(question, &verdict),
+        why_not: why_not(question, &verdict, tried),
         question,
         verdict,
         link,
     }
 }
 
-fn why_not(question: &Question, verdict: &Verdict) -> Option<WhyNot> {
-    if verdict.clause == Clause::OwnLoopback && matches!(question.access, Access::Connect { .. }) {
+fn why_not(question: &Question, verdict: &Verdict, tried: &Tried) -> Option<WhyNot> {
+    // Where the session has a network of its own, the loopback of this machine is not in it, whatever a grant says.
+    let own =
+        tried.oracle.context().private.loopback && !tried.oracle.canonical().has_full_network();
+    if matches!(question.access, Access::Connect { .. })
+        && (verdict.clause == Clause::OwnLoopback || verdict.clause == Clause::HostLoopback && own)
+    {
         return Some(WhyNot::OwnLoopback);
     }
     let path = question.path.as_deref()?;
@@ -144,7 +149,8 @@ impl Answer<'_> {
         for note in self.notes(tried) {
             line("but", &note);
         }
-        if !self.verdict.is_allowed() || self.why_not == Some(WhyNot::OwnLoopback) {
+        let closed = !self.verdict.is_allowed() || self.why_not == Some(WhyNot::OwnLoopback);
+        if closed && !voice.quiet {
             for (name, said) in self.help(ground, tried.oracle.context()) {
                 line(name, &said);
             }
@@ -197,11 +203,10 @@ impl Answer<'_> {
 
     /// The smallest grant, and the lines that give it. Each was tried: a line that would be refused helps nobody.
     fn help(&self, ground: &Ground, here: &PolicyContext) -> Vec<(&'static str, String)> {
-        let remedy = match self.why_not {
-            Some(WhyNot::OwnLoopback) => Some(&Grant::HostLoopback),
-            _ => self.verdict.remedy.as_ref(),
-        };
-        let Some(grant) = remedy else {
+        if self.why_not == Some(WhyNot::OwnLoopback) {
+            return self.whole_network("it comes with the whole network alone", ground, here);
+        }
+        let Some(grant) = &self.verdict.remedy else {
             let why = match self.question.exists {
                 true => "none: nothing opens it",
                 false => "none, before it exists: once it does, it can be granted by itself",
@@ -212,15 +217,8 @@ impl Answer<'_> {
         let granted = ground.policy.clone().grant(grant.clone());
         match (grant, Sandbox::on(ground.host.clone(), granted)) {
             (Grant::Host(_), Err(_)) => {
-                lines.push(("but", "no sandbox here opens single hosts yet".to_owned()));
-                lines.push((
-                    "once",
-                    "palisade run --net -- CMD  (the whole network)".to_owned(),
-                ));
-                lines.push((
-                    "always",
-                    lasting::whole_network(&self.question.access, ground, here),
-                ));
+                let why = "no sandbox here opens single hosts yet";
+                lines.extend(self.whole_network(why, ground, here));
             }
             (_, Err(error)) => {
                 let why = error.to_string();
@@ -238,5 +236,20 @@ impl Answer<'_> {
             }
         }
         lines
+    }
+
+    /// What opens the network, where nothing smaller does.
+    fn whole_network(
+        &self,
+        why: &str,
+        ground: &Ground,
+        here: &PolicyContext,
+    ) -> Vec<(&'static str, String)> {
+        let access = &self.question.access;
+        vec![
+            ("but", why.to_owned()),
+            ("once", "palisade run --net -- CMD".to_owned()),
+            ("always", lasting::whole_network(access, ground, here)),
+        ]
     }
 }

@@ -9,7 +9,16 @@
 )]
 
 mod ask;
+mod book;
+mod events;
 mod first;
+mod free;
+mod judge;
+mod looked;
+mod policy;
 mod run;
+mod sh;
 mod support;
 mod terminal;
+mod told;
+mod why;

@@ -217,6 +217,11 @@ fn read_checked(
         if Mode::from_raw_mode(found.st_mode).intersects(OTHERS_WRITE) {
             return Err(others_can_write(path, &found));
         }
+        // What is not the user's own is not theirs to write by any name.
+        let names = u64::from(found.st_nlink);
+        if names > 1 && found.st_uid == own_uid() {
+            return Err(ConfigError::file(path, FileProblem::HardLinks { names }));
+        }
     }
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     let mut text = Vec::new();

@@ -62,7 +62,8 @@ pub fn draft(layer: Layer, file: &Path) -> Result<DraftPolicy, ConfigError> {
     let mut reading = Reading::default();
     reading.add_builtin()?;
     let Some(files) = collect(layer, file, &Access::Anywhere)? else {
-        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let missing = std::io::ErrorKind::NotFound;
+        let missing = std::io::Error::new(missing, "there is no such file");
         return Err(ConfigError::file(file, FileProblem::Io(missing)));
     };
     reading.add_layer(layer, files, Trust::Trusted);

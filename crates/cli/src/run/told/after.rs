@@ -80,7 +80,8 @@ pub(crate) fn not_started(failure: &SetupFailure, program: &OsString) -> Page {
             "error",
             Tone::Bad,
             format!("`{name}` cannot be executed: {}", visible(&failure.message)),
-        ),
+        )
+        .more("it has to be a program, or a script that begins with a line such as #!/bin/sh, with the right to execute it"),
         Code::Usage => Page::new(
             "error",
             Tone::Bad,

@@ -8,6 +8,7 @@ use palisade::runner::exec_policy::{Refusal, ReviewDecision, Rules};
 use palisade::runner::judge::Judgement;
 
 use super::programs;
+use crate::ask;
 use crate::events::{Events, Place};
 
 /// What was heard so far.
@@ -64,7 +65,7 @@ pub(super) fn nobody(refusal: &Refusal) -> bool {
     match refusal {
         Refusal::Denied { note } => note
             .as_deref()
-            .is_some_and(|note| note.starts_with("nobody could be asked")),
+            .is_some_and(|note| note.starts_with(ask::NOBODY)),
         Refusal::Unanswered => true,
         _ => false,
     }

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 
 use palisade::runner::evidence::shell_line;
 
+use crate::args;
+
 /// Global options that take a value of their own.
 const GLOBAL_WITH_VALUE: &[&str] = &["--color"];
 /// Options that a command line may have once: a new one takes the place of the old one.
@@ -35,8 +37,11 @@ pub(crate) struct Line {
 impl Line {
     /// These words, of which the first is the name of this program.
     pub(crate) fn of(words: Vec<OsString>) -> Self {
-        let mut at = 1;
         // A link that stands in for a shell has no command: its name is one.
+        if words.first().is_some_and(|name| args::is_shell(name)) {
+            return Self { words, at: 1 };
+        }
+        let mut at = 1;
         while let Some(word) = words.get(at) {
             if is_command(word) {
                 return Self { words, at: at + 1 };

@@ -55,24 +55,26 @@ fn tier(policy: &ResolvedPolicy, enforcement: &Enforcement) -> String {
 
 fn writes(policy: &ResolvedPolicy, holds: &Holds<'_>) -> String {
     let roots = policy.roots().iter().map(|root| root.root.clone());
-    let reopened = policy
-        .canonical()
-        .rules()
-        .into_iter()
-        .flat_map(|(rules, _)| {
-            let open = rules.reopened.iter().filter(|open| open.write);
-            open.map(|open| open.path.clone()).collect::<Vec<_>>()
-        });
     let home = holds.host.facts.home.as_ref();
-    let shown: Vec<String> = roots
-        .chain(reopened)
-        .filter(|path| !policy.private().contains(path))
-        .map(|path| short(&path, holds.cwd, home))
-        .collect();
+    let mut shown: Vec<String> = Vec::new();
+    for path in roots.chain(reopened(policy)) {
+        let short = short(&path, holds.cwd, home);
+        if !policy.private().contains(&path) && !shown.contains(&short) {
+            shown.push(short);
+        }
+    }
     match shown.is_empty() {
         true => "writes nothing".to_owned(),
         false => format!("writes {}", counted(&shown)),
     }
+}
+
+/// What grants let it write, be it in a root or not.
+fn reopened(policy: &ResolvedPolicy) -> Vec<AbsolutePath> {
+    let rules = policy.canonical().rules();
+    let reopened = rules.into_iter().flat_map(|(rules, _)| &rules.reopened);
+    let written = reopened.filter(|open| open.write);
+    written.map(|open| open.path.clone()).collect()
 }
 
 fn network(policy: &CanonicalSandboxPolicy) -> String {

@@ -1,0 +1,152 @@
+//! Bad input: one screen each, and the documented exit code. Nothing runs.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{plain, typed};
+use crate::support::{House, Said};
+
+/// The most lines that fit a screen, with room for the prompt.
+const SCREEN: usize = 22;
+
+fn told(house: &House, said: &Said) -> String {
+    assert_eq!(said.out, "", "{said:?}");
+    assert!(said.err.lines().count() <= SCREEN, "{}", said.err);
+    assert!(!said.err.contains('\u{1b}'), "{said:?}");
+    format!("exit code {}\n{}", said.code, plain(house, &said.err))
+}
+
+#[test]
+fn words_that_make_no_sense() {
+    let house = House::new();
+    let rows: &[(&str, &[&str])] = &[
+        ("unknown_flag", &["run", "--nonsense", "--", "true"]),
+        ("unknown_command", &["rum", "--", "true"]),
+        ("no_command", &["run", "--"]),
+        ("empty_program", &["run", "--", ""]),
+        (
+            "unknown_guarantee",
+            &["run", "--accept-loss", "everything", "--", "true"],
+        ),
+        (
+            "unknown_grant",
+            &["run", "--grant", "nonsense:/x", "--", "true"],
+        ),
+        ("bad_time", &["run", "--timeout", "soon", "--", "true"]),
+        ("bad_size", &["run", "--memory", "much", "--", "true"]),
+        ("bad_host", &["run", "--net=a b", "--", "true"]),
+        (
+            "no_such_workspace",
+            &["run", "--workspace", "nosuch", "--", "true"],
+        ),
+        (
+            "home_as_workspace",
+            &["run", "--workspace", "..", "--", "true"],
+        ),
+        ("home_to_write", &["run", "-w", "..", "--", "true"]),
+        ("no_such_program", &["run", "--", "nosuch-program"]),
+        (
+            "no_policy_file",
+            &["run", "--policy", "nosuch.toml", "--", "true"],
+        ),
+    ];
+    for (name, words) in rows {
+        let said = house.say(*words);
+        assert_ne!(said.code, 0, "{name}");
+        insta::assert_snapshot!(*name, told(&house, &said));
+    }
+}
+
+#[test]
+fn a_policy_that_is_malformed_says_line_and_column() {
+    let house = House::new();
+    house.write(
+        ".config/palisade/policy.toml",
+        "version = 1\n[filesystem]\nwrite = [\".\",\n",
+    );
+    insta::assert_snapshot!(
+        "malformed_policy",
+        told(&house, &house.say(["run", "--", "true"]))
+    );
+    house.write(
+        ".config/palisade/policy.toml",
+        "version = 1\n[filesystem]\nwrit = [\".\"]\n",
+    );
+    insta::assert_snapshot!(
+        "misspelt_policy",
+        told(&house, &house.say(["run", "--", "true"]))
+    );
+}
+
+#[test]
+fn a_policy_that_others_can_write_is_not_used() {
+    let house = House::new();
+    house.write(".config/palisade/policy.toml", "version = 1\n");
+    let file = house.home().join(".config/palisade/policy.toml");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    insta::assert_snapshot!(
+        "writable_policy",
+        told(&house, &house.say(["run", "--", "true"]))
+    );
+}
+
+#[test]
+fn a_program_that_cannot_be_executed() {
+    let house = House::new();
+    house.write("project/plain", "no program\n");
+    let said = house.say(["run", "--", "./plain"]);
+    assert_eq!(said.code, 126, "{said:?}");
+    insta::assert_snapshot!("not_executable", told(&house, &said));
+}
+
+#[test]
+fn arguments_that_are_no_text_arrive_as_they_are() {
+    let house = House::new();
+    let odd = OsString::from_vec(b"\xff\xfe\x80 x".to_vec());
+    let output = house
+        .palisade()
+        .args(["run", "--", "printf", "%s"])
+        .arg(&odd)
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"\xff\xfe\x80 x", "{output:?}");
+    // And in a line to type.
+    let output = house
+        .palisade()
+        .args(["run", "--", "sh", "-c", "touch /etc/x", "name"])
+        .arg(&odd)
+        .output()
+        .unwrap();
+    let said = Said::of(output);
+    assert!(said.err.contains(r"$'\377\376\200 x'"), "{said:?}");
+}
+
+#[test]
+fn a_directory_that_is_gone() {
+    let house = House::new();
+    let program = house
+        .palisade()
+        .get_program()
+        .to_string_lossy()
+        .into_owned();
+    let line = format!("mkdir gone && cd gone && rmdir ../gone && {program} run -- true");
+    let said = typed(&house, &line);
+    insta::assert_snapshot!("deleted_cwd", told(&house, &said));
+}
+
+#[test]
+fn help_is_short_and_has_examples() {
+    let house = House::new();
+    for (name, words, most) in [
+        ("help", &["-h"][..], 40),
+        ("run_help", &["run", "-h"], 42),
+        ("sh_help", &["sh", "-h"], 42),
+    ] {
+        let said = house.say(words);
+        assert_eq!(said.code, 0, "{said:?}");
+        assert!(said.out.lines().count() <= most, "{}", said.out);
+        assert!(said.out.contains("Examples:"), "{}", said.out);
+        insta::assert_snapshot!(name, said.out);
+    }
+}

@@ -1,0 +1,159 @@
+//! After a denial: what, by which clause, the line that reruns, the lines that keep it.
+
+use super::{below, plain, typed};
+use crate::support::House;
+
+const AGAIN: &str = "run it again";
+const KEEP: &str = "keep it so";
+
+#[test]
+fn the_line_after_a_denied_write_runs_and_the_lines_to_keep_it_keep_it() {
+    let house = House::new();
+    house.write("shared/there", "");
+    let command = ["run", "--", "touch", "../shared/it's made"];
+    let said = house.say(command);
+    assert_eq!(said.code, 1, "{said:?}");
+    insta::assert_snapshot!(plain(&house, &said.err));
+    let again = typed(&house, &below(&said, AGAIN));
+    assert_eq!(again.code, 0, "{again:?}");
+    let made = house.home().join("shared/it's made");
+    assert!(made.exists());
+    std::fs::remove_file(&made).unwrap();
+
+    let kept = format!("version = 1\n{}\n", below(&said, KEEP));
+    house.write(".config/palisade/policy.toml", &kept);
+    let said = house.say(command);
+    assert_eq!(said.code, 0, "{kept}: {said:?}");
+    assert!(made.exists());
+}
+
+#[test]
+fn flags_that_were_typed_stay_in_the_line() {
+    let house = House::new();
+    house.write("shared/there", "");
+    let said = house.say([
+        "--color",
+        "never",
+        "run",
+        "--env",
+        "A=b c",
+        "-c",
+        "echo \"$A\" > ../shared/x",
+    ]);
+    assert_ne!(said.code, 0);
+    let line = below(&said, AGAIN);
+    assert!(line.contains("--color never run -w"), "{line}");
+    let again = typed(&house, &line);
+    assert_eq!(again.code, 0, "{again:?}");
+    let made = house.home().join("shared/x");
+    assert_eq!(std::fs::read_to_string(made).unwrap(), "b c\n");
+}
+
+#[test]
+fn a_secret_is_refused_by_its_rule_and_the_clause_is_named() {
+    let house = House::new();
+    house.write(".ssh/id_ed25519", "secret\n");
+    let key = house.home().join(".ssh/id_ed25519");
+    let said = house.say([
+        "run".as_ref(),
+        "--".as_ref(),
+        "cat".as_ref(),
+        key.as_os_str(),
+    ]);
+    assert_eq!((said.code, said.out.as_str()), (126, ""), "{said:?}");
+    insta::assert_snapshot!(plain(&house, &said.err));
+}
+
+#[test]
+fn a_secret_that_no_rule_knows_is_denied_by_the_sandbox_and_a_grant_opens_it() {
+    let house = House::new();
+    house.write(".ssh/id_ed25519", "secret\n");
+    // Found by a search, so that no rule can read the name.
+    let script = "find .. -name 'id_ed2*' -exec cat {} +; cat ../.s*/id_*";
+    let said = house.say(["run", "-c", script]);
+    if said.code == 126 {
+        // The rules saw through it, which is better still.
+        assert!(said.err.contains("refused"), "{said:?}");
+        return;
+    }
+    assert_ne!(said.code, 0, "{said:?}");
+    assert!(!said.out.contains("secret"), "{said:?}");
+    assert!(said.err.contains("is a secret"), "{said:?}");
+}
+
+#[test]
+fn a_denied_commit_names_git_and_the_line_commits() {
+    let house = House::new();
+    let said = house.say([
+        "run",
+        "--",
+        "git",
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@example.org",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "It's done",
+    ]);
+    assert_eq!(said.code, 128, "{said:?}");
+    insta::assert_snapshot!(plain(&house, &said.err));
+    let again = typed(&house, &below(&said, AGAIN));
+    assert_eq!(again.code, 0, "{again:?}");
+    assert_eq!(house.git(["log", "--format=%s"]), "It's done\n");
+}
+
+#[test]
+fn a_denied_host_is_named_and_the_line_opens_the_network() {
+    let house = House::new();
+    let script = "import sys; sys.exit('urlopen error: Temporary failure in name resolution: https://host.invalid/x')";
+    let said = house.say(["run", "--", "python3", "-c", script]);
+    if said.code == 127 {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let line = below(&said, AGAIN);
+    assert!(line.contains("run --net -- python3"), "{line}");
+    assert!(said.err.contains("the network is off"), "{said:?}");
+    assert_eq!(below(&said, KEEP), "[network]\naccess = \"full\"");
+}
+
+#[test]
+fn what_a_command_writes_cannot_draw_on_the_screen() {
+    let house = House::new();
+    let script =
+        "printf \"touch: cannot touch '/etc/\\033[2Jx': Read-only file system\\n\" >&2; exit 1";
+    let said = house.say(["run", "-c", script]);
+    let ours: Vec<&str> = said
+        .err
+        .lines()
+        .skip_while(|line| !line.starts_with("palisade:"))
+        .collect();
+    assert!(!ours.is_empty(), "{said:?}");
+    assert!(!ours.join("\n").contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn quiet_says_what_was_blocked_and_no_more() {
+    let house = House::new();
+    let said = house.say(["-q", "run", "--", "touch", "/etc/x"]);
+    let ours: Vec<&str> = said
+        .err
+        .lines()
+        .filter(|line| !line.starts_with("touch:"))
+        .collect();
+    assert_eq!(
+        ours,
+        ["palisade: blocked: create /etc/x: no writable root holds it"]
+    );
+}
+
+#[test]
+fn time_that_is_up_says_so_and_how_to_get_more() {
+    let house = House::new();
+    let said = house.say(["run", "--timeout", "1s", "--", "sleep", "600"]);
+    assert_eq!(said.code, 124, "{said:?}");
+    insta::assert_snapshot!(plain(&house, &said.err));
+}

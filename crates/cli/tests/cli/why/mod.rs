@@ -1,0 +1,5 @@
+//! `why`: whether a command could touch something, and that a real one agrees.
+
+mod agree;
+mod last;
+mod texts;
