@@ -49,6 +49,7 @@ impl Ground {
     /// # Errors
     /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
     pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
+        inside::refuse_loosening(flags)?;
         let Site {
             host,
             paths,
@@ -68,7 +69,6 @@ impl Ground {
             false => load(&text)?,
         };
         refuse_below_floor(&configuration)?;
-        inside::refuse_loosening(flags)?;
         let policy = flags.apply(Policy::configured(&configuration), &configuration, &cwd)?;
         Ok(Self {
             host,

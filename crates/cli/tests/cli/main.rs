@@ -12,6 +12,7 @@ mod ask;
 mod book;
 mod events;
 mod first;
+mod free;
 mod judge;
 mod looked;
 mod policy;
