@@ -14,6 +14,7 @@ mod events;
 mod first;
 mod free;
 mod judge;
+mod keep;
 mod looked;
 mod policy;
 mod run;
