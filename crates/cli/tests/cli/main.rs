@@ -15,6 +15,7 @@ mod events;
 mod first;
 mod free;
 mod judge;
+mod keep;
 mod looked;
 mod policy;
 mod run;
