@@ -10,6 +10,7 @@
 
 mod ask;
 mod book;
+mod doctor;
 mod events;
 mod first;
 mod judge;
@@ -20,4 +21,5 @@ mod sh;
 mod support;
 mod terminal;
 mod told;
+mod verify;
 mod why;
