@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
     reason = "a test ends where its assumption fails, and says what it skips"
@@ -13,6 +14,7 @@ mod book;
 mod doctor;
 mod events;
 mod first;
+mod free;
 mod judge;
 mod looked;
 mod policy;
