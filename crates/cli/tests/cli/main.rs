@@ -11,6 +11,7 @@
 
 mod ask;
 mod book;
+mod doctor;
 mod events;
 mod first;
 mod free;
@@ -23,4 +24,5 @@ mod sh;
 mod support;
 mod terminal;
 mod told;
+mod verify;
 mod why;
