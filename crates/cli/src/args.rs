@@ -28,11 +28,18 @@ const LOGIN_SHELL_NAME: &str = "-palisade-sh";
   palisade doctor                       what this machine can enforce"
 )]
 pub(crate) struct Invocation {
-    /// Says nothing that is not asked for: no status line, no hints.
+    /// Say nothing that is not asked for: no status line, no hints
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// When to use colours. `NO_COLOR` is respected.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// When to use colours: auto, always or never; `NO_COLOR` is respected
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub(crate) color: Colour,
     #[command(subcommand)]
     pub(crate) command: Command,

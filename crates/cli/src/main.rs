@@ -27,6 +27,9 @@ fn main() -> ExitCode {
     if let Some(code) = palisade::dispatch(arguments.iter().cloned()) {
         return code;
     }
+    if let Some(code) = verify::as_probe(&arguments) {
+        return code;
+    }
     let invocation = match args::parse(&arguments) {
         Ok(invocation) => invocation,
         Err(code) => return code,

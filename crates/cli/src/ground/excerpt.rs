@@ -32,7 +32,7 @@ pub(crate) fn of_config(error: &ConfigError) -> Complaint {
 pub(crate) fn of_file(error: &ConfigError) -> Complaint {
     match error {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
-            if errors.iter().all(|error| layer::flag(error).is_some()) {
+            if errors.iter().all(|error| flag(error).is_some()) {
                 return of_errors(errors);
             }
             of_errors(errors)
@@ -46,7 +46,7 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
     let mut text = String::new();
     for error in errors.iter().take(SHOWN) {
         // Writing to a string cannot fail.
-        let _ = match layer::flag(error) {
+        let _ = match flag(error) {
             Some(flag) => writeln!(text, "{flag}: {}", of_flag(error)),
             None => writeln!(text, "{error}"),
         };
@@ -57,6 +57,10 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
         let _ = writeln!(text, "and {more} more");
     }
     Complaint::usage(text)
+}
+
+fn flag(error: &PolicyFileError) -> Option<&'static str> {
+    layer::flag(error.origin(), error.key())
 }
 
 /// What is wrong with a flag, without the place in the layer that it became.

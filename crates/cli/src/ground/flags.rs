@@ -22,7 +22,7 @@ pub(crate) struct PolicyFlags {
     #[arg(long, conflicts_with = "mode")]
     pub(crate) read_only: bool,
     /// The preset: read-only, workspace, ci or open (no sandbox at all)
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", hide_possible_values = true)]
     pub(crate) mode: Option<Mode>,
     /// Reach the network: everything, or only this host
     #[arg(long, value_name = "HOST[:PORT]", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -33,8 +33,8 @@ pub(crate) struct PolicyFlags {
     /// Neither read nor write this path
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) deny_read: Vec<PathBuf>,
-    /// What may happen to `.git`
-    #[arg(long, value_name = "ACCESS")]
+    /// What may happen to `.git`: read-only, commit or full
+    #[arg(long, value_name = "ACCESS", hide_possible_values = true)]
     pub(crate) git: Option<Git>,
     /// Grant one thing more: read:PATH, write:PATH, unix-socket:PATH, host-loopback
     #[arg(long, value_name = "KIND[:VALUE]", hide_short_help = true)]

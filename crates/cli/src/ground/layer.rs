@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use palisade::runner::config::Configuration;
-use palisade::runner::exec_policy::language::{Layer, PolicyFileError};
+use palisade::runner::exec_policy::language::{Layer, Origin};
 
 use super::flags::{Mode, PolicyFlags};
 
@@ -68,8 +68,8 @@ fn limit(limits: &mut String, name: &str, value: &str) {
 }
 
 /// The flag that wrote what is wrong, if one did.
-pub(super) fn flag(error: &PolicyFileError) -> Option<&'static str> {
-    if error.origin().layer != Layer::Session {
+pub(super) fn flag(origin: &Origin, key: &str) -> Option<&'static str> {
+    if origin.layer != Layer::Session {
         return None;
     }
     let flags = [
@@ -82,6 +82,6 @@ pub(super) fn flag(error: &PolicyFileError) -> Option<&'static str> {
     ];
     flags
         .into_iter()
-        .find(|(key, _)| error.key().starts_with(key))
+        .find(|(known, _)| key.starts_with(known))
         .map(|(_, flag)| flag)
 }

@@ -49,6 +49,7 @@ impl Ground {
     /// # Errors
     /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
     pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
+        inside::refuse_loosening(flags)?;
         let Site {
             host,
             paths,
@@ -68,7 +69,6 @@ impl Ground {
             false => load(&text)?,
         };
         refuse_below_floor(&configuration)?;
-        inside::refuse_loosening(flags)?;
         let policy = flags.apply(Policy::configured(&configuration), &configuration, &cwd)?;
         Ok(Self {
             host,
@@ -96,13 +96,22 @@ pub(crate) fn now() -> Moment {
 
 /// A flag that the administrator's floor cuts down is refused, not silently corrected.
 fn refuse_below_floor(configuration: &Configuration) -> Result<(), Complaint> {
-    let cut = configuration.notices.iter().find(|notice| {
-        matches!(notice.kind, NoticeKind::BelowFloor { .. })
-            && notice.origin.layer == Layer::Session
-    });
+    let cut = configuration
+        .notices
+        .iter()
+        .find_map(|notice| match &notice.kind {
+            NoticeKind::BelowFloor { floor } if notice.origin.layer == Layer::Session => {
+                Some((notice, floor))
+            }
+            _ => None,
+        });
     match cut {
-        Some(notice) => Err(Complaint::refused(format!(
-            "the system's floor rules a flag out: {notice}"
+        Some((notice, floor)) => Err(Complaint::refused(format!(
+            "{}: {} goes below the floor at {}:{}; nothing ran",
+            layer::flag(&notice.origin, &notice.key).unwrap_or(&notice.key),
+            notice.detail,
+            floor.source,
+            floor.line
         ))
         .help("only the administrator can change the floor")),
         None => Ok(()),

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
     reason = "a test ends where its assumption fails, and says what it skips"
@@ -12,6 +13,7 @@ mod ask;
 mod book;
 mod events;
 mod first;
+mod free;
 mod judge;
 mod looked;
 mod policy;

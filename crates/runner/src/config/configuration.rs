@@ -15,6 +15,7 @@ use super::disk::own_uid;
 use super::error::ConfigError;
 use super::hash::ContentHash;
 use super::layer::{Access, LayerFiles, collect};
+use super::own::Own;
 use super::paths::ConfigPaths;
 use super::reach;
 use super::trust::{canonical, collect_project};
@@ -130,7 +131,9 @@ pub fn load(
 
     let mut guarded = reading.guarded;
     guarded.extend(state.iter().flat_map(|state| state.files()));
-    reach::check(&policy, &project, &host.facts, guarded)?;
+    // Every sandbox on this host guards what is the host's own. What lies elsewhere must be out of reach by itself.
+    let enforced = Own::of(host).guarded(&policy, &project);
+    reach::check(&enforced, &project, &host.facts, guarded)?;
 
     let writable = policy.writable_roots(&project, &host.facts);
     let protected = loaded.settings().protected.value.iter();

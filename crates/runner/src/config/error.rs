@@ -120,6 +120,14 @@ pub enum FileProblem {
         /// Its permissions.
         mode: u32,
     },
+    /// It has other names, by which commands may be able to change it.
+    #[error(
+        "has {names} names (hard links), and commands may reach another of them; put a copy in its place"
+    )]
+    HardLinks {
+        /// How many.
+        names: u64,
+    },
     /// A link that leads nowhere: not the same as no file.
     #[error("a link that leads nowhere; mend it or remove it")]
     Dangling,

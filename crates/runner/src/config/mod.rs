@@ -44,6 +44,7 @@ pub use hash::ContentHash;
 pub use layer::{MAX_FILES, MAX_LAYER_BYTES};
 pub(crate) use own::Own;
 pub use paths::ConfigPaths;
+pub(crate) use paths::{POLICY_FILE, PROJECT_DIRECTORY};
 pub(crate) use reach::check as out_of_reach;
 pub use state::State;
 pub use trust::{ProjectLayer, TrustFile, project_layer};

@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use palisade_policy::{
-    AbsolutePath, Access, CanonicalSandboxPolicy, Grant, PathCase, PathSpec, Place, ResolvedPolicy,
+    AbsolutePath, Access, CanonicalSandboxPolicy, Grant, HostFacts, PathCase, PathSpec, Place,
+    ResolvedPolicy, WorkspaceRoot,
 };
 
+use super::paths::{PROJECT_DIRECTORY, SYSTEM};
 use super::reach::{by_name, real};
 use crate::host::Host;
 use crate::outcome::SetupFailure;
@@ -28,25 +30,30 @@ const WITHIN: [&str; 9] = [
 ];
 
 /// The places of a host that decide about commands.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Own {
     directories: Vec<PathBuf>,
     /// Those of them that hold locks.
     locks: Vec<PathBuf>,
+    /// The program that sets sandboxes up, which may be this one.
     helper: Option<PathBuf>,
-    home: Option<AbsolutePath>,
+    facts: HostFacts,
 }
 
 impl Own {
     /// Those of a host.
     pub(crate) fn of(host: &Host) -> Self {
         let directories = [&host.state_dir, &host.config_dir, &host.runtime_dir];
+        // Windows has no such place.
+        let system = Path::new(SYSTEM).parent().filter(|_| cfg!(unix));
+        let system = system.map(Path::to_owned);
         Self {
             directories: directories
                 .into_iter()
                 .flatten()
                 .chain(&host.guarded)
                 .cloned()
+                .chain(system)
                 .collect(),
             locks: [&host.state_dir, &host.runtime_dir]
                 .into_iter()
@@ -55,7 +62,7 @@ impl Own {
                 .cloned()
                 .collect(),
             helper: host.helper.clone(),
-            home: host.facts.home.clone(),
+            facts: host.facts.clone(),
         }
     }
 
@@ -63,7 +70,11 @@ impl Own {
     ///
     /// What holds locks is hidden: whoever can open a file for reading can lock it for as long as they like, and all
     /// others wait.
-    pub(crate) fn guarded(&self, policy: &CanonicalSandboxPolicy) -> CanonicalSandboxPolicy {
+    pub(crate) fn guarded(
+        &self,
+        policy: &CanonicalSandboxPolicy,
+        workspace: &WorkspaceRoot,
+    ) -> CanonicalSandboxPolicy {
         let Some((rules, _)) = policy.rules() else {
             return policy.clone();
         };
@@ -76,12 +87,45 @@ impl Own {
                 true => &mut rules.deny_read,
                 false => &mut rules.read_only,
             };
-            let spec = PathSpec::from(own);
-            if !list.contains(&spec) {
-                list.push(spec);
+            add(list, own);
+        }
+        if !rules
+            .protected
+            .iter()
+            .any(|name| name.as_path() == Path::new(PROJECT_DIRECTORY))
+        {
+            // Whoever took it off the list did not mean that commands decide about themselves.
+            if let Ok(own) = AbsolutePath::new(workspace.path().as_path().join(PROJECT_DIRECTORY)) {
+                add(&mut rules.read_only, own);
             }
         }
+        let open: Vec<AbsolutePath> = policy
+            .writable_roots(workspace, &self.facts)
+            .into_iter()
+            .chain(
+                rules
+                    .reopened
+                    .iter()
+                    .filter(|open| open.write)
+                    .map(|open| open.path.clone()),
+            )
+            .collect();
+        let helper = self.helper_of_others(workspace.path());
+        if let Some(helper) = helper.filter(|helper| open.iter().any(|open| covers(open, helper))) {
+            add(&mut rules.read_only, helper);
+        }
         policy.clone().with_paths(rules)
+    }
+
+    /// The helper, unless it is somebody's own build of it, in the project that builds it. A home directory builds nothing.
+    fn helper_of_others(&self, workspace: &AbsolutePath) -> Option<AbsolutePath> {
+        let helper = AbsolutePath::new(real(self.helper.as_deref()?)).ok()?;
+        let holds_home = self
+            .facts
+            .home
+            .as_ref()
+            .is_some_and(|home| covers(workspace, home));
+        (holds_home || !covers(workspace, &helper)).then_some(helper)
     }
 
     /// Refuses a policy that lets commands write any of it: they would approve themselves, or run whatever they like
@@ -114,7 +158,8 @@ impl Own {
             let Ok(helper) = AbsolutePath::new(&path) else {
                 return Err(refused(&path));
             };
-            if !covers(&workspace, &helper) && can_write(policy, &path) {
+            let others = self.helper_of_others(&workspace).is_some();
+            if others && can_write(policy, helper.as_path()) {
                 return Err(refused(&path));
             }
         }
@@ -131,9 +176,20 @@ impl Own {
                 AbsolutePath::new(own).is_ok_and(|own| covers(open, &own) || covers(&own, open))
             })
         };
-        self.home.as_ref().is_some_and(|home| covers(open, home))
+        self.facts
+            .home
+            .as_ref()
+            .is_some_and(|home| covers(open, home))
             || self.directories.iter().any(|own| overlaps(own))
             || self.helper.as_deref().is_some_and(overlaps)
+    }
+}
+
+/// Adds a path that is not there yet.
+fn add(list: &mut Vec<PathSpec>, path: AbsolutePath) {
+    let spec = PathSpec::from(path);
+    if !list.contains(&spec) {
+        list.push(spec);
     }
 }
 

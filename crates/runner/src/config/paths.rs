@@ -6,10 +6,11 @@ use super::state::State;
 use crate::host::Host;
 
 /// What a layer's file is called.
-pub(super) const POLICY_FILE: &str = "policy.toml";
+pub(crate) const POLICY_FILE: &str = "policy.toml";
 /// The directory of a project's layer. Every writable root protects it by default.
-pub(super) const PROJECT_DIRECTORY: &str = ".palisade";
-const SYSTEM: &str = "/etc/palisade/policy.toml";
+pub(crate) const PROJECT_DIRECTORY: &str = ".palisade";
+/// The administrator's file.
+pub(super) const SYSTEM: &str = "/etc/palisade/policy.toml";
 
 /// Where the layers of a policy and the state are.
 #[derive(Clone, Debug)]

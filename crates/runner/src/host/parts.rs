@@ -133,6 +133,17 @@ impl HostParts {
             .map(|path| path.join(directories::NAME))
             .or_else(|| state_dir.as_ref().map(|state| state.join("run")));
 
+        // A variable says where they are today. Tomorrow, without it, the usual places decide.
+        let homes = [facts.home.as_ref(), other_home.as_ref()];
+        let usual = homes.into_iter().flatten().flat_map(|home| {
+            let below = [variables.state.1, variables.config.1];
+            below.map(|below| home.as_path().join(below).join(directories::NAME))
+        });
+        let known = [&state_dir, &config_dir];
+        let guarded: Vec<PathBuf> = usual
+            .filter(|path| !known.into_iter().flatten().any(|known| known == path))
+            .collect();
+
         let beside = |program: &Path| program.parent().map(|directory| directory.join(HELPER));
         let helper = self.current_program.as_deref().and_then(beside);
         Host {
@@ -145,7 +156,7 @@ impl HostParts {
             runtime_dir,
             current_program: self.current_program,
             environment: self.environment,
-            guarded: Vec::new(),
+            guarded,
         }
     }
 }

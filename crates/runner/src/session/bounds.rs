@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use palisade_exec_policy::Refusal;
 use palisade_exec_policy::language::model::Floor;
-use palisade_policy::{CanonicalSandboxPolicy, Grant, HomeRoot, PolicyContext};
+use palisade_policy::{CanonicalSandboxPolicy, Grant, HomeRoot, PolicyContext, WorkspaceRoot};
 
 use super::error::Error;
 use super::sandbox::Sandbox;
 use super::state::SessionOptions;
 use crate::audit::check_unwritable;
-use crate::config::{ConfigPaths, Own, State, above_floor, out_of_reach};
+use crate::config::{
+    ConfigPaths, Own, POLICY_FILE, PROJECT_DIRECTORY, State, above_floor, out_of_reach,
+};
 use crate::host::Host;
 
 /// What every policy of a session is held against: the one that it begins with, and each that is wider.
@@ -19,8 +21,7 @@ pub(super) struct Bounds {
     floor: Floor,
     state: Option<State>,
     audit: Option<PathBuf>,
-    /// Files that the session's own policy keeps out of reach, so that no grant may bring them within it: claims, the
-    /// helper, policy files.
+    /// Files that every policy of the session keeps out of reach: claims, the helper, policy files.
     others: Vec<PathBuf>,
 }
 
@@ -37,13 +38,17 @@ impl Bounds {
             audit: audit.map(Path::to_owned),
             others: Vec::new(),
         };
-        bounds.check(sandbox, sandbox.policy())?;
         let (root, facts) = (sandbox.workspace(), &sandbox.host.facts);
-        bounds.others = deciding(&sandbox.host)
-            .into_iter()
-            .chain(sandbox.sources.iter().cloned())
-            .filter(|file| out_of_reach(sandbox.policy(), root, facts, [file.clone()]).is_ok())
-            .collect();
+        bounds.others = deciding(&sandbox.host);
+        bounds.others.extend(sandbox.sources.iter().cloned());
+        bounds.others.push(project_policy(root));
+        bounds.check(sandbox, sandbox.policy())?;
+        // A helper in the workspace is somebody's own build of it; no grant brings another within reach.
+        let enforced = Own::of(&sandbox.host).guarded(sandbox.policy(), root);
+        let helper = sandbox.host.helper.iter();
+        let helper =
+            helper.filter(|file| out_of_reach(&enforced, root, facts, [(*file).clone()]).is_ok());
+        bounds.others.extend(helper.cloned());
         Ok(bounds)
     }
 
@@ -60,14 +65,16 @@ impl Bounds {
             return Ok(());
         }
         let (root, facts) = (sandbox.workspace(), &sandbox.host.facts);
+        // As it is enforced: with what is the host's own guarded.
+        let own = Own::of(&sandbox.host);
+        let policy = &own.guarded(policy, root);
         if let Some(state) = &self.state {
             state.check_out_of_reach(policy, root, facts)?;
         }
         out_of_reach(policy, root, facts, self.others.iter().cloned())?;
         let context =
             PolicyContext::new(facts.clone(), root.clone()).with_home_root(HomeRoot::Allow);
-        let own = Own::of(&sandbox.host);
-        let resolved = own.guarded(policy).resolve(&context)?;
+        let resolved = policy.resolve(&context)?;
         own.check(&resolved)?;
         if let Some(audit) = &self.audit {
             check_unwritable(audit, &resolved)?;
@@ -95,6 +102,12 @@ pub(super) fn below_floor(grant: &Grant) -> Refusal {
     }
 }
 
+/// The policy of the project, be it there or not.
+fn project_policy(root: &WorkspaceRoot) -> PathBuf {
+    let directory = root.path().as_path().join(PROJECT_DIRECTORY);
+    directory.join(POLICY_FILE)
+}
+
 /// The files of this host that decide about commands, besides what people keep.
 fn deciding(host: &Host) -> Vec<PathBuf> {
     let claims = host.runtime_dir.as_ref().map(|below| below.join("claims"));
@@ -102,9 +115,5 @@ fn deciding(host: &Host) -> Vec<PathBuf> {
         .iter()
         .flat_map(|claims| [claims.join("lock"), claims.join("new")]);
     let paths = ConfigPaths::of(host);
-    claims
-        .chain(host.helper.clone())
-        .chain(paths.system)
-        .chain(paths.user)
-        .collect()
+    claims.chain(paths.system).chain(paths.user).collect()
 }

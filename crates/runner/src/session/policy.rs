@@ -207,9 +207,10 @@ impl Policy {
     /// As [`in_full`](Self::in_full).
     pub fn oracle(&self, host: &Host) -> Result<ResolvedPolicy, Error> {
         let on_host = self.on(host)?;
+        let policy = Own::of(host).guarded(&on_host.policy, &on_host.root);
         let context =
             PolicyContext::new(host.facts.clone(), on_host.root).with_home_root(on_host.home_root);
-        Ok(Own::of(host).guarded(&on_host.policy).resolve(&context)?)
+        Ok(policy.resolve(&context)?)
     }
 
     /// The same, for a sandbox.

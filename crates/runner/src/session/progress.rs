@@ -24,7 +24,9 @@ pub enum Progress<'a> {
 
 /// Who is told. It is told on the thread that runs the command, and changes nothing.
 #[derive(Clone, Default)]
-pub(super) struct Watcher(Option<Arc<dyn Fn(&Progress<'_>) + Send + Sync>>);
+pub(super) struct Watcher(Option<Arc<Listener>>);
+
+type Listener = dyn Fn(&Progress<'_>) + Send + Sync;
 
 impl Watcher {
     pub(super) fn new(watcher: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {

@@ -10,11 +10,12 @@ fn with_floor(house: &House, floor: &str, line: &str) -> Option<Said> {
         "etc/palisade/policy.toml",
         &format!("version = 1\n[floor]\n{floor}\n"),
     );
-    // The directory may not exist: then what is above it is laid over with a copy of itself and that directory.
+    // Laid over the real one, which may be there or not, and belongs to somebody else.
     let script = format!(
-        "set -e; mkdir -p ../lower; mount -t tmpfs none ../lower; mkdir ../lower/up ../lower/work; \
-         mount -t overlay none -o lowerdir=/etc,upperdir=../lower/up,workdir=../lower/work /etc || exit 99; \
-         cp -r ../etc/palisade /etc/; set +e; {line}"
+        "set -e; mkdir -p ../over; mount -t tmpfs none ../over; mkdir ../over/up ../over/work; \
+         cp -r ../etc/palisade ../over/up/; \
+         mount -t overlay none -o lowerdir=/etc,upperdir=../over/up,workdir=../over/work /etc || exit 99; \
+         set +e; {line}"
     );
     let said = Said::of(
         house

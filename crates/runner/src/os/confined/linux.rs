@@ -74,7 +74,7 @@ impl ConfinedSession {
             let mut builder = fs::DirBuilder::new();
             let _ = builder.recursive(true).mode(0o700).create(directory);
         }
-        let policy = own.guarded(&placed.policy);
+        let policy = own.guarded(&placed.policy, &context.cwd);
         let resolved = policy.resolve(&context);
         own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
         helper_is_same(program)?;

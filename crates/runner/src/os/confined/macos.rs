@@ -85,8 +85,9 @@ impl ConfinedSession {
             let _ = builder.recursive(true).mode(0o700).create(directory);
         }
         let mac = MacHost::new(sandbox_exec).with_session_tmp(session_tmp.path().clone());
-        let (policy, mac) = survey::resolve_and_look(&own.guarded(&placed.policy), context, mac)
-            .map_err(|error| refused(&error))?;
+        let guarded = own.guarded(&placed.policy, &context.cwd);
+        let (policy, mac) =
+            survey::resolve_and_look(&guarded, context, mac).map_err(|error| refused(&error))?;
         own.check(&policy)?;
         helper_is_same(&helper)?;
         let tag = RunTag::random().map_err(|error| stdio::failure("finding a tag", &error))?;

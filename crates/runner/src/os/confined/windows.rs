@@ -50,7 +50,7 @@ impl ConfinedSession {
         let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
             .with_home_root(placed.home_root);
         let own = Own::of(host);
-        let policy = own.guarded(&placed.policy);
+        let policy = own.guarded(&placed.policy, &context.cwd);
         let resolved = policy.resolve(&context);
         own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
         let options = StartOptions::new(state_directory(host)?);

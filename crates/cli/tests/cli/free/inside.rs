@@ -1,0 +1,69 @@
+//! `palisade` inside a sandbox of its own.
+
+use super::{house, nothing_changed, unavailable};
+use crate::support::{House, Said};
+
+/// Runs `palisade` in a sandbox, with the marker, or without.
+fn inside(house: &House, marker: bool, arguments: &[&str]) -> Said {
+    // Where a sandbox sees it: its /tmp is its own.
+    let program = house.home().join("bin/palisade");
+    if !program.exists() {
+        std::fs::create_dir(program.parent().unwrap()).unwrap();
+        std::fs::copy(house.palisade().get_program(), &program).unwrap();
+    }
+    let mut palisade = house.palisade();
+    palisade.args(["--quiet", "run", "--"]);
+    if !marker {
+        palisade.args(["env", "-u", "PALISADE_SANDBOX", "-u", "PALISADE_RUN"]);
+    }
+    palisade.arg(program).args(arguments);
+    Said::of(palisade.output().unwrap())
+}
+
+#[test]
+fn what_only_a_person_may_do_is_refused_with_and_without_the_marker() {
+    let house = house();
+    if unavailable(&house) {
+        return;
+    }
+    for marker in [true, false] {
+        for arguments in [
+            &["trust", "--yes"][..],
+            &["trust", "--remove"],
+            &["approvals", "revoke", "--all"],
+            &["setup"],
+            &["run", "-w", "..", "--", "touch", "../mine"],
+            &["run", "--net", "--", "touch", "../mine"],
+            &["run", "--mode", "open", "--", "touch", "../mine"],
+            &["run", "--grant", "write:..", "--", "touch", "../mine"],
+            &[
+                "run",
+                "--accept-loss",
+                "writes-outside",
+                "--",
+                "touch",
+                "../mine",
+            ],
+            &["run", "--git", "full", "--", "touch", "../mine"],
+            &["run", "--policy", "mine.toml", "--", "touch", "../mine"],
+        ] {
+            let said = inside(&house, marker, arguments);
+            assert_ne!(said.code, 0, "{arguments:?}: {said:?}");
+            assert!(
+                said.err.contains("refused inside a sandbox of Palisade's"),
+                "{marker} {arguments:?}: {said:?}"
+            );
+            assert!(!house.home().join("mine").exists());
+            nothing_changed(&house, &said);
+        }
+    }
+}
+
+#[test]
+fn outside_the_same_is_not_refused_for_that() {
+    let house = house();
+    let said = house.say(["run", "-w", "..", "--", "true"]);
+    assert!(!said.err.contains("refused inside"), "{said:?}");
+    let said = house.say(["trust", "--show"]);
+    assert!(!said.err.contains("refused inside"), "{said:?}");
+}
