@@ -31,17 +31,41 @@ pub(super) fn open(named: &OsStr, cwd: &Path) -> Result<(Sink, Option<PathBuf>),
 }
 
 fn of_file(path: &Path) -> Result<(Sink, Option<PathBuf>), String> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    let file = options.open(path).map_err(|error| error.to_string())?;
+    let file = opened(path)?;
     let regular = file.metadata().is_ok_and(|found| found.is_file());
     let path = regular.then(|| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
     Ok((Sink(file), path))
+}
+
+/// Opens a file to add to it. A link may lead to a pipe or a device, as `/dev/fd/63` does, but not to a file: a command that
+/// ran before could have put it there, to have this program write somewhere else.
+#[cfg(unix)]
+fn opened(path: &Path) -> Result<File, String> {
+    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600);
+    let (file, linked) = match options.clone().custom_flags(libc::O_NOFOLLOW).open(path) {
+        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+            let file = options.create(false).open(path);
+            (file.map_err(|error| error.to_string())?, true)
+        }
+        other => (other.map_err(|error| error.to_string())?, false),
+    };
+    let found = file.metadata().map_err(|error| error.to_string())?;
+    match found.is_file() {
+        true if linked => Err("it is a link to a file; name the file itself".to_owned()),
+        true if found.nlink() != 1 => {
+            Err("it has another name, by which a command could write it".to_owned())
+        }
+        _ => Ok(file),
+    }
+}
+
+#[cfg(not(unix))]
+fn opened(path: &Path) -> Result<File, String> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    options.open(path).map_err(|error| error.to_string())
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! What is said after the sandbox denied something: what, by which clause, how to run it again, how to keep it so.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use palisade::Evidence;
@@ -182,7 +183,21 @@ const fn git(access: GitAccess) -> &'static str {
     }
 }
 
-/// A TOML string.
+/// A TOML string in which nothing hides: the path in it is one that a command named.
 fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_default()
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            shown if visible(shown.encode_utf8(&mut [0; 4])).starts_with(shown) => {
+                quoted.push(shown);
+            }
+            // Writing to a string cannot fail.
+            hidden => {
+                let _ = write!(quoted, "\\U{:08X}", u32::from(hidden));
+            }
+        }
+    }
+    quoted.push('"');
+    quoted
 }

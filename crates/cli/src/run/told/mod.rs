@@ -9,7 +9,8 @@ mod page;
 mod programs;
 mod refused;
 mod status;
-#[cfg(test)]
+// The paths in them are those of Unix.
+#[cfg(all(test, unix))]
 mod tests;
 mod weak;
 

@@ -42,7 +42,6 @@ fn of_denial(evidence: &[Evidence]) -> String {
     text(&denied::page(evidence, &line(), &lasting))
 }
 
-#[cfg(unix)]
 fn path(text: &str) -> AbsolutePath {
     AbsolutePath::new(text).unwrap()
 }
@@ -52,7 +51,6 @@ fn a_system_call_has_no_grant() {
     insta::assert_snapshot!(of_denial(&[Evidence::SystemCall]));
 }
 
-#[cfg(unix)]
 #[test]
 fn several_denials_are_one_page_with_one_line() {
     let socket = path("/run/docker.sock");
@@ -74,6 +72,19 @@ fn several_denials_are_one_page_with_one_line() {
             Grant::Read(secret),
         ),
     ]));
+}
+
+#[test]
+fn nothing_hides_in_what_is_to_be_kept() {
+    let odd = "/srv/\u{202e}a\"\\\u{1b}[2Jé";
+    let text = of_denial(&[Evidence::Likely {
+        resource: "create it".to_owned(),
+        clause: Clause::OutsideRoots,
+        smallest_grant: Some(Grant::Write(path(odd))),
+    }]);
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    let kept = r#"write = [".", "/srv/\U0000202Ea\"\\\U0000001B[2Jé"]"#;
+    assert!(text.contains(kept), "{text}");
 }
 
 #[test]

@@ -241,3 +241,42 @@ fn events_that_cannot_be_written_are_told_and_change_nothing_else() {
     assert_eq!(said.code, 3, "{said:?}");
     assert!(said.err.contains("--events: "), "{said:?}");
 }
+
+#[test]
+fn a_link_that_somebody_put_there_leads_nowhere() {
+    let house = House::new();
+    house.write("target", "kept\n");
+    std::os::unix::fs::symlink("../target", house.project().join("link")).unwrap();
+    std::os::unix::fs::symlink("../nothing", house.project().join("dangling")).unwrap();
+    std::fs::hard_link(house.home().join("target"), house.project().join("second")).unwrap();
+    for named in ["link", "dangling", "second"] {
+        let said = house.say(["run", "--events", named, "--", "true"]);
+        assert_eq!(said.code, 2, "{named}: {said:?}");
+    }
+    let target = std::fs::read_to_string(house.home().join("target")).unwrap();
+    assert_eq!(target, "kept\n");
+    assert!(!house.home().join("nothing").exists());
+    // A pipe behind a link is what a shell hands over.
+    let program = house
+        .palisade()
+        .get_program()
+        .to_string_lossy()
+        .into_owned();
+    let line = format!("{program} run --events >(cat > ../piped) -- true; wait $!");
+    let said = Said::of(house.command("bash").args(["-c", &line]).output().unwrap());
+    assert_eq!(said.code, 0, "{said:?}");
+    let piped = std::fs::read_to_string(house.home().join("piped")).unwrap();
+    assert!(piped.contains("\"type\":\"end\""), "{piped}");
+}
+
+#[test]
+fn the_example_of_the_book_holds_to_the_schema() {
+    let page = include_str!("../../../../../docs/exit-codes.md");
+    let (_, block) = page.split_once("```json\n").unwrap();
+    let (line, _) = block.split_once("\n```").unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(Schema::of_events().check(&line), "end");
+    for kind in Schema::of_events().types() {
+        assert!(page.contains(&format!("`{kind}`")), "{kind}");
+    }
+}
