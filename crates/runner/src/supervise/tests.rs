@@ -44,7 +44,7 @@ impl Bare {
             stdin: child.stdin.take().map(OwnedFd::from).zip(input),
             stdout: child.stdout.take().map(OwnedFd::from),
             stderr: child.stderr.take().map(OwnedFd::from),
-            terminal: None,
+            ..Streams::default()
         };
         let process = Self {
             child,

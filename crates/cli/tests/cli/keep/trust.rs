@@ -9,7 +9,7 @@ const LOOSENS: &str = "version = 1
 
 [[rule]]
 id = \"build\"
-prefix = [\"cargo\", \"publish\"]
+prefix = [\"make\", \"release\"]
 decision = \"allow\"
 why = \"the release job\"
 
