@@ -123,7 +123,8 @@ fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use palisade::runner::exec_policy::ExecPolicyAmendment;

@@ -166,7 +166,8 @@ pub(super) fn no(who: &str, why: impl std::fmt::Display) -> ReviewDecision {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::ffi::OsString;

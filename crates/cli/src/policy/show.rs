@@ -67,7 +67,7 @@ fn page(ground: &Ground, args: &ShowArgs) -> String {
         }
         ProjectTrust::Trusted(_) => "you trust its policy",
     };
-    let resolved = show_resolved(configuration.rules.policy());
+    let resolved = named(&show_resolved(configuration.rules.policy()));
     let resolved = match args.all {
         true => resolved,
         false => without_built_in(&resolved),
@@ -79,6 +79,21 @@ fn page(ground: &Ground, args: &ShowArgs) -> String {
     let ignored = ignored.map(|grant| format!("{grant} (below the floor, so not in force)"));
     section(&mut text, "kept grants", kept.chain(ignored));
     section(&mut text, "flags", added(&args.flags));
+    text
+}
+
+/// The layer of this call has no file: what it sets comes from flags, or from what `run` does where none is given.
+fn named(page: &str) -> String {
+    let mut text = String::new();
+    for line in page.lines().filter(|line| *line != "  session    session") {
+        match line.split_once("  [session session:") {
+            Some((what, _)) => {
+                text.push_str(&format!("{what}  [flags of this command, or none given]"))
+            }
+            None => text.push_str(line),
+        }
+        text.push('\n');
+    }
     text
 }
 

@@ -20,10 +20,9 @@ pub(super) fn read(flags: &[OsString]) -> Result<Vec<(OsString, OsString)>, Comp
             ))
             .help("--env NAME=VALUE sets a variable, --env NAME passes yours on"));
         }
-        match value.or_else(|| std::env::var_os(&name)) {
-            Some(value) => variables.push((name, value)),
-            // As with other programs: what is not set stays not set.
-            None => {}
+        // As with other programs: what is not set stays not set.
+        if let Some(value) = value.or_else(|| std::env::var_os(&name)) {
+            variables.push((name, value));
         }
     }
     Ok(variables)

@@ -60,7 +60,7 @@ impl Voice {
 
     /// A line that is said in any case.
     pub(crate) fn tell(&self, line: &str) {
-        let _ = writeln!(io::stderr(), "palisade: {line}");
+        to_stderr(&format!("palisade: {line}\n"));
     }
 
     /// Why something did not happen, and what would help.
@@ -73,7 +73,7 @@ impl Voice {
                 self.err_tone(Tone::Good, "help:")
             ));
         }
-        let _ = io::stderr().write_all(text.as_bytes());
+        to_stderr(&text);
     }
 
     /// A piece of text for standard output.
@@ -85,6 +85,33 @@ impl Voice {
     pub(crate) fn err_tone(&self, tone: Tone, text: &str) -> String {
         tinted(self.colour_err, tone, text)
     }
+}
+
+/// Writes to standard error. Whoever reads it may be gone, or may not read at all: that is waited for a while, because this
+/// program is to end, with its exit code, even so.
+pub(crate) fn to_stderr(text: &str) {
+    if is_read() {
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// Whether there is room for a page in standard error, soon.
+#[cfg(unix)]
+fn is_read() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let patience = Timespec {
+        tv_sec: 2,
+        tv_nsec: 0,
+    };
+    let stderr = rustix::stdio::stderr();
+    let mut polled = [PollFd::from_borrowed_fd(stderr, PollFlags::OUT)];
+    // What cannot be asked is tried.
+    !matches!(poll(&mut polled, Some(&patience)), Ok(0))
+}
+
+#[cfg(not(unix))]
+const fn is_read() -> bool {
+    true
 }
 
 fn plain_is_not_wished() -> bool {

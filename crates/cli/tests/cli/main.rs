@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
     reason = "a test ends where its assumption fails, and says what it skips"
@@ -10,6 +11,7 @@
 
 mod ask;
 mod book;
+mod doctor;
 mod events;
 mod first;
 mod free;
@@ -22,4 +24,5 @@ mod sh;
 mod support;
 mod terminal;
 mod told;
+mod verify;
 mod why;

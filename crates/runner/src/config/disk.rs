@@ -212,25 +212,35 @@ fn read_checked(
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(ConfigError::file(path, FileProblem::NotRegular));
     }
+    let file = File::from(fd);
     if let Some(owners) = owners {
         check_owner(path, &found, owners)?;
         if Mode::from_raw_mode(found.st_mode).intersects(OTHERS_WRITE) {
             return Err(others_can_write(path, &found));
         }
         // What is not the user's own is not theirs to write by any name.
-        let names = u64::from(found.st_nlink);
+        let names = links(&file, path)?;
         if names > 1 && found.st_uid == own_uid() {
             return Err(ConfigError::file(path, FileProblem::HardLinks { names }));
         }
     }
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     let mut text = Vec::new();
-    let read = File::from(fd).take(limit).read_to_end(&mut text);
+    let read = file.take(limit).read_to_end(&mut text);
     read.map_err(|error| ConfigError::file(path, error))?;
     match text.len() > max {
         true => Err(ConfigError::file(path, FileProblem::TooLarge { max })),
         false => Ok(text),
     }
+}
+
+/// How many names a file has. The systems count in numbers of different sizes; the standard library in one.
+fn links(file: &File, path: &Path) -> Result<u64, ConfigError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = file
+        .metadata()
+        .map_err(|error| ConfigError::file(path, error))?;
+    Ok(found.nlink())
 }
 
 fn check_owner(path: &Path, found: &Stat, owners: &[u32]) -> Result<(), ConfigError> {

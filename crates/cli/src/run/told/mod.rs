@@ -14,7 +14,6 @@ mod tests;
 mod weak;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -189,7 +188,7 @@ impl Told {
         let lasting = Lasting {
             file: run.user_file,
             write: &run.rules.policy().settings().write.value,
-            program: &program(run.argv),
+            argv: run.argv,
         };
         self.say(&denied::page(evidence, &self.line, &lasting));
     }
@@ -241,7 +240,7 @@ impl Told {
 
     fn say(&self, page: &Page) {
         // Nobody is left to be told if that cannot be written.
-        let _ = std::io::stderr().write_all(page.text(&self.voice).as_bytes());
+        crate::say::to_stderr(&page.text(&self.voice));
     }
 }
 
