@@ -9,7 +9,7 @@ const LOOSENS: &str = "version = 1
 
 [[rule]]
 id = \"build\"
-prefix = [\"make\", \"release\"]
+prefix = [\"release-tool\", \"publish\"]
 decision = \"allow\"
 why = \"the release job\"
 
