@@ -124,9 +124,7 @@ impl Place {
 
 /// Nobody, and why.
 fn nobody(why: &str) -> impl Prompter + use<> {
-    let note = format!(
-        "{NOBODY}: {why}; --approval-command PROGRAM or --approval-socket PATH name somebody who answers"
-    );
+    let note = format!("{NOBODY}: {why}");
     move |_: &Prompt| ReviewDecision::DeniedWithNote { note: note.clone() }
 }
 

@@ -9,7 +9,7 @@ use palisade_policy::{
 };
 
 use super::paths::{PROJECT_DIRECTORY, SYSTEM};
-use super::reach::{by_name, real};
+use super::reach::{by_name, links, real};
 use crate::host::Host;
 use crate::outcome::SetupFailure;
 
@@ -79,26 +79,6 @@ impl Own {
             return policy.clone();
         };
         let mut rules = rules.clone();
-        for directory in &self.directories {
-            let Ok(own) = AbsolutePath::new(real(directory)) else {
-                continue;
-            };
-            let list = match self.locks.contains(directory) && own.as_path().exists() {
-                true => &mut rules.deny_read,
-                false => &mut rules.read_only,
-            };
-            add(list, own);
-        }
-        if !rules
-            .protected
-            .iter()
-            .any(|name| name.as_path() == Path::new(PROJECT_DIRECTORY))
-        {
-            // Whoever took it off the list did not mean that commands decide about themselves.
-            if let Ok(own) = AbsolutePath::new(workspace.path().as_path().join(PROJECT_DIRECTORY)) {
-                add(&mut rules.read_only, own);
-            }
-        }
         let open: Vec<AbsolutePath> = policy
             .writable_roots(workspace, &self.facts)
             .into_iter()
@@ -110,8 +90,34 @@ impl Own {
                     .map(|open| open.path.clone()),
             )
             .collect();
+        let within_reach = |own: &AbsolutePath| {
+            let overlaps = |open: &AbsolutePath| covers(open, own) || covers(own, open);
+            open.iter().any(overlaps)
+        };
+        // The administrator's place is far from what most commands write: then nothing has to be said about it.
+        let system = Path::new(SYSTEM).parent().unwrap_or(Path::new("/"));
+        for directory in &self.directories {
+            let Ok(own) = AbsolutePath::new(real(directory)) else {
+                continue;
+            };
+            if self.locks.contains(directory) && own.as_path().exists() {
+                add(&mut rules.deny_read, own);
+            } else if directory.as_path() != system || within_reach(&own) {
+                add(&mut rules.read_only, own);
+            }
+        }
+        if !rules
+            .protected
+            .iter()
+            .any(|name| name.as_path() == Path::new(PROJECT_DIRECTORY))
+        {
+            // Whoever took it off the list did not mean that commands decide about themselves.
+            if let Ok(own) = AbsolutePath::new(workspace.path().as_path().join(PROJECT_DIRECTORY)) {
+                add(&mut rules.read_only, own);
+            }
+        }
         let helper = self.helper_of_others(workspace.path());
-        if let Some(helper) = helper.filter(|helper| open.iter().any(|open| covers(open, helper))) {
+        if let Some(helper) = helper.filter(within_reach) {
             add(&mut rules.read_only, helper);
         }
         policy.clone().with_paths(rules)
@@ -141,6 +147,13 @@ impl Own {
             return Ok(());
         }
         let workspace = policy.context().cwd.path().clone();
+        for own in &self.directories {
+            // A link cannot be guarded in its place.
+            let mut links = links(own).into_iter();
+            if let Some(link) = links.find(|link| can_write(policy, link)) {
+                return Err(refused(&link));
+            }
+        }
         for path in self.directories.iter().flat_map(|own| both(own)) {
             let inside = writable(policy)
                 .find(|open| AbsolutePath::new(&path).is_ok_and(|own| covers(&own, open)));

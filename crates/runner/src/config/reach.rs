@@ -27,7 +27,10 @@ pub(crate) fn check(
         .resolve(&context)
         .map_err(|error| ConfigError::Host(Box::new(error)))?;
     for file in files {
-        for path in [by_name(&file), real(&file)] {
+        let ways = links(&file)
+            .into_iter()
+            .chain([by_name(&file), real(&file)]);
+        for path in ways {
             let Ok(path) = AbsolutePath::new(&path) else {
                 return Err(ConfigError::WithinReach { path: file });
             };
@@ -48,6 +51,32 @@ pub(super) fn by_name(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),
         _ => path.to_owned(),
+    }
+}
+
+/// Every link that is followed on the way to a path, by where it is. Whoever can put another in the place of one decides
+/// where the path leads.
+pub(super) fn links(path: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    follow(path, &mut found);
+    found
+}
+
+fn follow(path: &Path, found: &mut Vec<PathBuf>) {
+    let above: Vec<&Path> = path.ancestors().collect();
+    for part in above.into_iter().rev() {
+        let at = by_name(part);
+        // As many as the kernel follows; a ring of links leads nowhere.
+        if found.len() >= 40 || found.contains(&at) {
+            return;
+        }
+        if let Ok(target) = std::fs::read_link(&at) {
+            let target = at.parent().map(|parent| parent.join(&target));
+            found.push(at);
+            if let Some(target) = target {
+                follow(&target, found);
+            }
+        }
     }
 }
 

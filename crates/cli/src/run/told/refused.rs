@@ -68,6 +68,10 @@ fn what(refusal: &Refusal, why: &Why) -> String {
             ),
             _ => visible(reason),
         },
+        // The note says why nobody was.
+        Refusal::Denied { note: Some(note) } if !why.somebody => {
+            format!("it needs an approval, and {}; nothing ran", visible(note))
+        }
         Refusal::Denied { .. } | Refusal::Unanswered if !why.somebody => {
             "it needs an approval, and nobody can be asked here; nothing ran".to_owned()
         }

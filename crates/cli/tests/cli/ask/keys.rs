@@ -11,8 +11,9 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(50);
 const READY: &str = " ? ";
 
 fn ask(house: &House) -> Terminal {
-    let mut terminal =
-        Terminal::start(plain(&mut house.palisade()).args(["run", "--", "touch", "made"]));
+    let mut terminal = Terminal::start(
+        plain(&mut house.palisade()).args(["--quiet", "run", "--", "touch", "made"]),
+    );
     terminal.expect(READY);
     terminal
 }
@@ -32,8 +33,9 @@ fn made(house: &House) -> bool {
 #[test]
 fn the_question_says_what_why_and_which_keys() {
     let house = house();
-    let mut terminal =
-        Terminal::start(plain(&mut house.palisade()).args(["run", "--", "touch", "made"]));
+    let mut terminal = Terminal::start(
+        plain(&mut house.palisade()).args(["--quiet", "run", "--", "touch", "made"]),
+    );
     let shown = terminal.expect(READY);
     let home = house.home().to_str().unwrap();
     let shown = shown.replace(home, "HOME").replace("\r\n", "\n");

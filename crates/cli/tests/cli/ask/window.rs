@@ -66,7 +66,7 @@ fn in_a_window_of_20_columns_no_line_of_a_command_looks_like_ours() {
     let mut palisade = house.palisade();
     // Padded so that the rest would start a line of such a window.
     let tricky = format!("{}a yes runs it in its sandbox", " ".repeat(13));
-    plain(&mut palisade).args(["run", "--", "touch", &tricky, "made"]);
+    plain(&mut palisade).args(["--quiet", "run", "--", "touch", &tricky, "made"]);
     let mut terminal = Terminal::start_sized(&mut palisade, 24, 20);
     let shown = terminal.expect(READY);
     let question = shown.trim_start_matches(['\r', '\n']);

@@ -32,20 +32,20 @@ fn what_only_a_person_may_do_is_refused_with_and_without_the_marker() {
             &["trust", "--remove"],
             &["approvals", "revoke", "--all"],
             &["setup"],
-            &["run", "-w", "..", "--", "touch", "../mine"],
-            &["run", "--net", "--", "touch", "../mine"],
-            &["run", "--mode", "open", "--", "touch", "../mine"],
-            &["run", "--grant", "write:..", "--", "touch", "../mine"],
+            &["run", "-w", "..", "--", "touch", "../freed"],
+            &["run", "--net", "--", "touch", "../freed"],
+            &["run", "--mode", "open", "--", "touch", "../freed"],
+            &["run", "--grant", "write:..", "--", "touch", "../freed"],
             &[
                 "run",
                 "--accept-loss",
                 "writes-outside",
                 "--",
                 "touch",
-                "../mine",
+                "../freed",
             ],
-            &["run", "--git", "full", "--", "touch", "../mine"],
-            &["run", "--policy", "mine.toml", "--", "touch", "../mine"],
+            &["run", "--git", "full", "--", "touch", "../freed"],
+            &["run", "--policy", "freed.toml", "--", "touch", "../freed"],
         ] {
             let said = inside(&house, marker, arguments);
             assert_ne!(said.code, 0, "{arguments:?}: {said:?}");
@@ -53,7 +53,7 @@ fn what_only_a_person_may_do_is_refused_with_and_without_the_marker() {
                 said.err.contains("refused inside a sandbox of Palisade's"),
                 "{marker} {arguments:?}: {said:?}"
             );
-            assert!(!house.home().join("mine").exists());
+            assert!(!house.home().join("freed").exists());
             nothing_changed(&house, &said);
         }
     }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{MINE, attack, house, keep, places, ran, text, unavailable, whole_homes, write_attack};
+use super::{
+    MINE, attack, house, keep, places, ran, text, unavailable, usual, whole_homes, write_attack,
+};
 use crate::support::{House, Said};
 
 #[test]
@@ -141,4 +143,46 @@ fn variables_that_lead_into_the_project_give_it_nothing() {
     assert!(ran(&house), "{said:?}");
     assert!(!config.join("palisade/policy.toml").exists(), "{said:?}");
     assert!(!state.join("palisade/approvals.toml").exists(), "{said:?}");
+}
+
+#[test]
+fn a_link_to_the_configuration_that_commands_could_replace_is_refused() {
+    for (link, target) in [
+        (".config", "config"),
+        (".local", "local"),
+        (".local/state", "state"),
+    ] {
+        let house = House::new();
+        let outside = House::new();
+        fs::create_dir(outside.home().join(target)).unwrap();
+        let at = house.home().join(link);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        symlink(outside.home().join(target), &at).unwrap();
+        let said = attack(
+            &house,
+            &["-w", text(house.home()), "--allow-home-root"],
+            &usual(&house),
+        );
+        assert!(!ran(&house), "{link}: {said:?}");
+        assert!(said.err.contains("decides about commands"), "{said:?}");
+        assert!(at.is_symlink(), "{link}: {said:?}");
+    }
+}
+
+#[test]
+fn a_link_in_the_middle_of_the_way_is_as_good_as_the_file() {
+    let house = House::new();
+    house.write("safe/own.toml", "version = 1\n");
+    fs::create_dir_all(house.home().join(".config/palisade")).unwrap();
+    fs::create_dir(house.home().join("dots")).unwrap();
+    let home = house.home();
+    symlink("../safe/own.toml", home.join("dots/middle.toml")).unwrap();
+    symlink(
+        "../../dots/middle.toml",
+        home.join(".config/palisade/policy.toml"),
+    )
+    .unwrap();
+    let said = attack(&house, &["-w", text(&home.join("dots"))], &[]);
+    assert!(!ran(&house), "{said:?}");
+    assert!(said.err.contains("out of reach"), "{said:?}");
 }

@@ -34,10 +34,8 @@ expires = 2026-03-02T12:00:00Z
             "{{\"version\":1,\"grants\":[{{\"project\":\"{project}\",\"grant\":{{\"write\":\"/srv/cache\"}},\"date\":\"2026-03-01T12:00:00Z\"}}]}}"
         ),
     );
-    for directory in [".local/state/palisade"] {
-        let directory = house.home().join(directory);
-        std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700)).unwrap();
-    }
+    let directory = house.home().join(".local/state/palisade");
+    std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o700)).unwrap();
     house
 }
 

@@ -9,7 +9,7 @@ const LOOSENS: &str = "version = 1
 
 [[rule]]
 id = \"build\"
-prefix = [\"cargo\", \"publish\"]
+prefix = [\"release-tool\", \"publish\"]
 decision = \"allow\"
 why = \"the release job\"
 
