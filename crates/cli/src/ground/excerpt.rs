@@ -18,7 +18,14 @@ const WIDTH: usize = 100;
 
 /// A configuration that cannot be used.
 pub(crate) fn of_config(error: &ConfigError) -> Complaint {
-    of_file(error).help(match error {
+    let complaint = of_file(error);
+    if let ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) = error
+        && errors.iter().all(|error| flag(error).is_some())
+    {
+        // No file is wrong.
+        return complaint;
+    }
+    complaint.help(match error {
         ConfigError::Rules(RulesError::Examples(_)) => {
             "nothing runs until every example holds; `palisade policy test` says which do not"
         }
@@ -32,9 +39,6 @@ pub(crate) fn of_config(error: &ConfigError) -> Complaint {
 pub(crate) fn of_file(error: &ConfigError) -> Complaint {
     match error {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
-            if errors.iter().all(|error| flag(error).is_some()) {
-                return of_errors(errors);
-            }
             of_errors(errors)
         }
         other => Complaint::usage(other),

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use palisade::runner::config::Configuration;
-use palisade::runner::exec_policy::language::{Layer, Origin};
+use palisade::runner::exec_policy::language::{Layer, Origin, PolicyFile, Trust};
 
 use super::flags::{Mode, PolicyFlags};
 
 /// The session's layer; empty if no flag sets anything. What the files say decides whether a command has a time limit:
 /// that of a preset is for agents, who forget their commands, not for people, who wait for theirs.
-pub(super) fn text(flags: &PolicyFlags, files: &Configuration) -> String {
+pub(super) fn text(flags: &PolicyFlags, files: &[PolicyFile]) -> String {
     let mut text = String::new();
     let mode = match flags.read_only {
         true => Some(Mode::ReadOnly),
@@ -32,14 +31,11 @@ pub(super) fn text(flags: &PolicyFlags, files: &Configuration) -> String {
         line(format!("[network]\nallow = {:?}", flags.net));
     }
     let mut limits = String::new();
-    let written = files
-        .rules
-        .policy()
-        .settings()
-        .limits
-        .wall_secs
-        .origin
-        .is_some();
+    let written = files.iter().any(|file| {
+        file.layer != Layer::BuiltIn
+            && file.trust == Trust::Trusted
+            && file.limits.is_some_and(|limits| limits.wall_secs.is_some())
+    });
     match &flags.timeout {
         Some(time) => limit(&mut limits, "wall", time),
         None if !written => limit(&mut limits, "wall", "unlimited"),

@@ -17,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use palisade::Policy;
 use palisade::runner::config::{self, ConfigPaths, Configuration};
 use palisade::runner::exec_policy::approvals::Moment;
-use palisade::runner::exec_policy::language::{Layer, NoticeKind};
+use palisade::runner::exec_policy::language::{Layer, NoticeKind, PolicyFile};
 use palisade::runner::host::Host;
 use palisade::runner::policy::{CanonicalSandboxPolicy, WorkspaceRoot};
 
@@ -57,17 +57,9 @@ impl Ground {
             cwd,
         } = Site::find(flags)?;
         let now = now();
-        // Read twice only where the flags have to know what the files say.
-        let load = |text: &str| {
-            config::load(&paths, &host, &root, Some(text), now)
-                .map_err(|error| config_complaint(&error))
-        };
-        let files = load("")?;
-        let text = layer::text(flags, &files);
-        let configuration = match text.is_empty() {
-            true => files,
-            false => load(&text)?,
-        };
+        let text = |files: &[PolicyFile]| layer::text(flags, files);
+        let configuration = config::load_with(&paths, &host, &root, text, now)
+            .map_err(|error| config_complaint(&error))?;
         refuse_below_floor(&configuration)?;
         let policy = flags.apply(Policy::configured(&configuration), &configuration, &cwd)?;
         Ok(Self {

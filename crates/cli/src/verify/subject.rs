@@ -93,12 +93,17 @@ impl Subject {
     pub(super) fn stage(&self) -> io::Result<Stage> {
         let program = self.host.helper.clone();
         let program = program.ok_or_else(|| io::Error::other("no program is known to copy"))?;
-        Stage::prepare(&Setup {
+        let stage = Stage::prepare(&Setup {
             base: Path::new(BASE),
             program: &program,
             owner: None,
             mode: self.mode,
-        })
+        })?;
+        // Where root sets the stage, this is a copy that runs as another user: nobody here is to find it.
+        match std::fs::remove_file(stage.site().outside.join("elevate")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(stage),
+        }
     }
 
     /// Runs a command line in a sandbox of its own, until everything in it has ended.

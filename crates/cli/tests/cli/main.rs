@@ -11,10 +11,12 @@
 
 mod ask;
 mod book;
+mod doctor;
 mod events;
 mod first;
 mod free;
 mod judge;
+mod keep;
 mod looked;
 mod policy;
 mod run;
@@ -22,4 +24,5 @@ mod sh;
 mod support;
 mod terminal;
 mod told;
+mod verify;
 mod why;

@@ -1,6 +1,7 @@
 //! From the files of all layers to what a project runs under.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use palisade_exec_policy::approvals::{Moment, StoredApprovals};
 use palisade_exec_policy::language::model::{Floor, Preset};
@@ -34,7 +35,7 @@ pub struct Configuration {
     /// The policy files of all layers, for sessions, which add what people agree to.
     pub book: RuleBook,
     /// The rules of all layers and of what people agreed to keep, and their settings.
-    pub rules: Rules,
+    pub rules: Arc<Rules>,
     /// Where the rules are asked about commands: the project, what is protected in it and what else can be written.
     pub place: PlaceFacts,
     /// What the sandbox enforces, with the grants that are kept for the project, and with both homes guarded.
@@ -98,6 +99,21 @@ pub fn load(
     session: Option<&str>,
     now: Moment,
 ) -> Result<Configuration, ConfigError> {
+    let session = session.unwrap_or_default();
+    load_with(paths, host, project, |_| session.to_owned(), now)
+}
+
+/// The same with a text for the session that depends on what the files of the other layers say.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(
+    paths: &ConfigPaths,
+    host: &Host,
+    project: &Path,
+    session: impl FnOnce(&[PolicyFile]) -> String,
+    now: Moment,
+) -> Result<Configuration, ConfigError> {
     let root = canonical(project)?;
     let state = paths.state.as_ref();
     let approvals = match state {
@@ -105,7 +121,8 @@ pub fn load(
         None => StoredApprovals::default(),
     };
     let (mut reading, project_trust) = Reading::layers(paths, &root)?;
-    reading.add_text(Layer::Session, SESSION, session.unwrap_or_default())?;
+    let session = session(&reading.files);
+    reading.add_text(Layer::Session, SESSION, &session)?;
 
     let project = WorkspaceRoot::from_absolute(root)?;
     let place = PlaceFacts::new(project.path(), &host.facts);

@@ -36,7 +36,7 @@ mod trust;
 
 pub use approvals::ApprovalsFile;
 pub(crate) use configuration::above_floor;
-pub use configuration::{Configuration, ProjectTrust, UsedSource, load};
+pub use configuration::{Configuration, ProjectTrust, UsedSource, load, load_with};
 pub use draft::{DraftPolicy, draft, drafts_in_force};
 pub use error::{ConfigError, FileProblem};
 pub use grants::{GrantsFile, StoredGrant};

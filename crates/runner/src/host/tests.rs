@@ -104,6 +104,20 @@ fn without_home_the_database_says_where_it_is() {
 }
 
 #[test]
+fn the_usual_places_are_guarded_also_where_a_variable_leads_elsewhere() {
+    let stage = tempfile::tempdir().unwrap();
+    let home = std::fs::canonicalize(stage.path()).unwrap();
+    let usual = Host::from_parts(parts(&[("HOME", &home)]));
+    assert!(usual.guarded.is_empty(), "they are its own places");
+    let variables = [
+        ("HOME", home.as_path()),
+        ("XDG_STATE_HOME", Path::new("/srv/state")),
+    ];
+    let elsewhere = Host::from_parts(parts(&variables));
+    assert_eq!(elsewhere.guarded, [home.join(".local/state/palisade")]);
+}
+
+#[test]
 fn secrets_of_both_homes_are_guarded() {
     let stage = tempfile::tempdir().unwrap();
     // A name in which a pattern would mean something.

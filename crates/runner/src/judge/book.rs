@@ -1,5 +1,7 @@
 //! The policy files that rules are made of, kept so that they can be made anew when somebody agrees to more.
 
+use std::sync::{Arc, OnceLock};
+
 use palisade_exec_policy::language::{Layer, LoadContext, PolicyErrors, PolicyFile, Source, parse};
 use palisade_exec_policy::matching::{PlaceFacts, builtin};
 use palisade_exec_policy::{Rules, RulesError};
@@ -13,6 +15,8 @@ const KEPT: [&str; 2] = ["stored approvals", "approvals of this session"];
 pub struct RuleBook {
     files: Vec<PolicyFile>,
     context: LoadContext,
+    /// The rules of the files alone, once somebody has asked for them: making them takes longer than starting a process.
+    alone: Arc<OnceLock<Arc<Rules>>>,
 }
 
 impl RuleBook {
@@ -49,15 +53,30 @@ impl RuleBook {
 
     /// These files and no others.
     #[must_use]
-    pub const fn only(files: Vec<PolicyFile>, context: LoadContext) -> Self {
-        Self { files, context }
+    pub fn only(files: Vec<PolicyFile>, context: LoadContext) -> Self {
+        Self {
+            files,
+            context,
+            alone: Arc::default(),
+        }
     }
 
     /// The rules, together with those that people agreed to: texts of policy files, or empty.
     ///
     /// # Errors
     /// A file does not load, or an example does not hold.
-    pub fn rules(&self, kept: &[String]) -> Result<Rules, RulesError> {
+    pub fn rules(&self, kept: &[String]) -> Result<Arc<Rules>, RulesError> {
+        if kept.iter().any(|text| !text.is_empty()) {
+            return self.with(kept).map(Arc::new);
+        }
+        if let Some(rules) = self.alone.get() {
+            return Ok(Arc::clone(rules));
+        }
+        let rules = self.with(&[]).map(Arc::new)?;
+        Ok(Arc::clone(self.alone.get_or_init(|| rules)))
+    }
+
+    fn with(&self, kept: &[String]) -> Result<Rules, RulesError> {
         let mut files = self.files.clone();
         for (name, text) in KEPT.iter().zip(kept).filter(|(_, text)| !text.is_empty()) {
             let file: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, *name, text));

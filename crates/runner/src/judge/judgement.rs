@@ -162,7 +162,7 @@ impl Judge {
         facts: HostFacts,
     ) -> Result<Self, RulesError> {
         let place = PlaceFacts::new(project.path(), &facts);
-        let rules = Arc::new(book.rules(&[])?);
+        let rules = book.rules(&[])?;
         let protected: Vec<_> = rules.policy().settings().protected.value.clone();
         let place = match protected == PathRules::DEFAULT_PROTECTED {
             true => place,
@@ -344,7 +344,7 @@ impl Judge {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let allowed = state.kept.allow_rules(project, now);
         if allowed != state.allowed {
-            state.rules = Arc::new(self.book.rules(&allowed)?);
+            state.rules = self.book.rules(&allowed)?;
             state.allowed = allowed;
         }
         Ok((Arc::clone(&state.rules), state.kept.clone()))

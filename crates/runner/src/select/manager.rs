@@ -41,6 +41,12 @@ impl SandboxManager {
     pub fn new(host: &Host) -> Self {
         let mut manager = Self::told(host.facts.clone(), look(&host.facts));
         manager.host.other_home = host.other_home.clone();
+        // What decides about commands is guarded in these sandboxes as well.
+        manager.host.state_dir = host.state_dir.clone();
+        manager.host.config_dir = host.config_dir.clone();
+        manager.host.runtime_dir = host.runtime_dir.clone();
+        manager.host.helper = host.helper.clone();
+        manager.host.guarded = host.guarded.clone();
         manager
     }
 

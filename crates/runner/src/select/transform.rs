@@ -10,6 +10,7 @@ use palisade_policy::{
 };
 
 use super::manager::{SandboxManager, platform_sandbox};
+use crate::config::Own;
 
 impl SandboxManager {
     /// A command ready to be spawned in this sandbox; with [`SandboxType::None`] it is the command itself.
@@ -93,6 +94,7 @@ impl SandboxManager {
             let nothing = PolicyError::at("type", LoweringProblem::NothingToEnforce);
             return Err(nothing.into());
         }
+        let policy = &Own::of(&self.host).guarded(policy, policy_cwd);
         match sandbox {
             SandboxType::LinuxLandlock | SandboxType::WindowsRestrictedToken => {
                 self.by_helper(argv, policy, policy_cwd, helper)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_exec_policy::Refusal;
 use palisade_exec_policy::language::model::Floor;
-use palisade_policy::{CanonicalSandboxPolicy, Grant, HomeRoot, PolicyContext, WorkspaceRoot};
+use palisade_policy::{CanonicalSandboxPolicy, Grant, PolicyContext, WorkspaceRoot};
 
 use super::error::Error;
 use super::sandbox::Sandbox;
@@ -72,8 +72,8 @@ impl Bounds {
             state.check_out_of_reach(policy, root, facts)?;
         }
         out_of_reach(policy, root, facts, self.others.iter().cloned())?;
-        let context =
-            PolicyContext::new(facts.clone(), root.clone()).with_home_root(HomeRoot::Allow);
+        let context = PolicyContext::new(facts.clone(), root.clone())
+            .with_home_root(sandbox.placed.home_root);
         let resolved = policy.resolve(&context)?;
         own.check(&resolved)?;
         if let Some(audit) = &self.audit {

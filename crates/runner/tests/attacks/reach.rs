@@ -81,9 +81,11 @@ fn a_grant_does_not_open_the_helper() {
             person.answering(),
         )
         .unwrap();
-    let asked = session.script("rm -rf nothing").output_blocking();
-    assert!(asked.is_err(), "{asked:?}");
-    let text = format!("mv {0} {0}.away; echo theirs > {0}", own.display());
+    let text = format!("mv {0} {0}.away; rm {0}; echo theirs > {0}", own.display());
+    let granted = session
+        .script(format!("rm -rf nothing; {text}"))
+        .output_blocking();
+    assert!(own.is_file(), "{granted:?}");
     let program = stage.script("workspace/program", &text);
     let run = session.command(program).output_blocking();
     assert!(own.exists(), "{run:?}");

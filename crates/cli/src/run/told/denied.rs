@@ -12,6 +12,10 @@ use super::line::Line;
 use super::page::Page;
 use crate::say::Tone;
 
+/// What is said where no policy file can keep a grant.
+const APPROVAL_ONLY: &str =
+    "kept by an approval only: run it with --approval on-failure, and keep the grant when asked";
+
 /// What keeps a grant is written into which file, and what stands there already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lasting<'a> {
@@ -19,8 +23,8 @@ pub(crate) struct Lasting<'a> {
     pub(crate) file: Option<&'a Path>,
     /// What may be written already, as the file says it.
     pub(crate) write: &'a [String],
-    /// The program, for a rule about it.
-    pub(crate) program: &'a OsString,
+    /// The command, for a rule about it.
+    pub(crate) argv: &'a [OsString],
 }
 
 /// The page about a denial.
@@ -121,15 +125,17 @@ fn entries(grants: &[Grant], evidence: &[Evidence], lasting: &Lasting<'_>) -> St
         match grant {
             Grant::Write(path) if !guarded(grant) => match path.as_path().to_str() {
                 Some(path) => write.push(path.to_owned()),
-                None => lines.push("# a path that is not Unicode can be kept by an approval only".to_owned()),
+                None => lines.push(
+                    "# a path that is not Unicode can be kept by an approval only".to_owned(),
+                ),
             },
             Grant::Git(access) => filesystem.push(format!("git = \"{}\"", git(*access))),
-            Grant::Host(_) => lines.extend(["[network]".to_owned(), "access = \"full\"".to_owned()]),
+            Grant::Host(_) => {
+                lines.extend(["[network]".to_owned(), "access = \"full\"".to_owned()])
+            }
             Grant::Read(path) => rule.push(format!("read = [{}]", quoted(&path.to_string()))),
             Grant::Write(path) => rule.push(format!("write = [{}]", quoted(&path.to_string()))),
-            _ => lines.push(format!(
-                "# {grant}: kept by an approval only: run it with --approval on-failure and answer `g`"
-            )),
+            _ => lines.push(format!("# {grant}: {APPROVAL_ONLY}")),
         }
     }
     if write.len() > lasting.write.len() {
@@ -141,19 +147,31 @@ fn entries(grants: &[Grant], evidence: &[Evidence], lasting: &Lasting<'_>) -> St
         lines.extend(filesystem);
     }
     if !rule.is_empty() {
-        let program = lasting.program.to_string_lossy();
-        let name = Path::new(program.as_ref())
-            .file_name()
-            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        lines.extend([
-            "[[rule]]".to_owned(),
-            format!("id = {}", quoted(&format!("{name}-may"))),
-            format!("prefix = [{}]", quoted(&name)),
-            "decision = \"allow\"".to_owned(),
-            format!("sandbox = {{ {} }}", rule.join(", ")),
-        ]);
+        lines.extend(of_rule(lasting.argv, &rule));
     }
     lines.join("\n")
+}
+
+/// A rule that gives a command, word for word, what a guard keeps from all: never a program whatever it does.
+fn of_rule(argv: &[OsString], gives: &[String]) -> Vec<String> {
+    let words: Option<Vec<&str>> = argv.iter().map(|word| word.to_str()).collect();
+    let words = words.filter(|words| words.get(1).is_none_or(|word| *word != "-c"));
+    let Some((program, words)) = words.as_deref().and_then(<[&str]>::split_first) else {
+        return vec![format!("# {APPROVAL_ONLY}")];
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let prefix: Vec<String> = [program]
+        .into_iter()
+        .chain(words)
+        .map(|word| quoted(word))
+        .collect();
+    vec![
+        "[[rule]]".to_owned(),
+        format!("id = {}", quoted(&format!("{name}-may"))),
+        format!("prefix = [{}]", prefix.join(", ")),
+        "decision = \"allow\"".to_owned(),
+        format!("sandbox = {{ {} }}", gives.join(", ")),
+    ]
 }
 
 const fn git(access: GitAccess) -> &'static str {

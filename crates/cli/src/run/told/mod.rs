@@ -188,7 +188,7 @@ impl Told {
         let lasting = Lasting {
             file: run.user_file,
             write: &run.rules.policy().settings().write.value,
-            program: &program(run.argv),
+            argv: run.argv,
         };
         self.say(&denied::page(evidence, &self.line, &lasting));
     }

@@ -19,21 +19,13 @@ pub(crate) fn page(refusal: &Refusal, line: &Line, may_accept: bool) -> Page {
         }
     };
     let mut page = Page::new("refused", Tone::Bad, what);
-    let reasons = losses.iter().map(reason);
-    let one_reason = reasons
-        .clone()
-        .all(|one| Some(one) == losses.first().map(reason));
+    let common = common(losses);
     for loss in losses {
-        page = page.more(match one_reason && count > 1 {
-            true => loss.guarantee.name().to_owned(),
-            false => format!("{}: {}", loss.guarantee, reason(loss)),
-        });
+        let own = reason(loss).strip_suffix(common).unwrap_or(reason(loss));
+        page = page.more(format!("{}: {own}", loss.guarantee));
     }
-    if one_reason
-        && losses.len() > 1
-        && let Some(first) = losses.first()
-    {
-        page = page.more(format!("why: {}", reason(first)));
+    if let Some(common) = common.strip_prefix(JOINT) {
+        page = page.more(format!("because {common}"));
     }
     for limit in &refusal.limits {
         page = page.more(format!(
@@ -67,6 +59,23 @@ pub(crate) fn page(refusal: &Refusal, line: &Line, may_accept: bool) -> Page {
         .flat_map(|loss| ["--accept-loss".into(), loss.guarantee.name().into()])
         .collect();
     page.next("go without", line.with(&words))
+}
+
+/// Where what all reasons end with begins.
+const JOINT: &str = ", and ";
+
+/// What all reasons end with, so that it is said once; empty if they have nothing in common.
+fn common(losses: &[Loss]) -> &str {
+    let mut reasons = losses.iter().map(reason);
+    let (Some(first), true) = (reasons.next(), losses.len() > 1) else {
+        return "";
+    };
+    let rest: Vec<&str> = reasons.collect();
+    first
+        .match_indices(JOINT)
+        .filter_map(|(at, _)| first.get(at..))
+        .find(|end| rest.iter().all(|reason| reason.ends_with(end)))
+        .unwrap_or("")
 }
 
 fn reason(loss: &Loss) -> &str {

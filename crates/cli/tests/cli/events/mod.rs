@@ -229,3 +229,15 @@ fn a_descriptor_that_is_none_is_refused_before_anything_runs() {
     assert_eq!(said.code, 2, "{said:?}");
     assert!(!house.project().join("made").exists());
 }
+
+#[test]
+fn events_that_cannot_be_written_are_told_and_change_nothing_else() {
+    let house = House::new();
+    if !std::path::Path::new("/dev/full").exists() {
+        eprintln!("skipped: there is no /dev/full");
+        return;
+    }
+    let said = house.say(["run", "--events", "/dev/full", "--", "sh", "-c", "exit 3"]);
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.err.contains("--events: "), "{said:?}");
+}

@@ -112,9 +112,10 @@ fn arguments_that_are_no_text_arrive_as_they_are() {
         .unwrap();
     assert_eq!(output.stdout, b"\xff\xfe\x80 x", "{output:?}");
     // And in a line to type.
+    house.write("shared/there", "");
     let output = house
         .palisade()
-        .args(["run", "--", "sh", "-c", "touch /etc/x", "name"])
+        .args(["run", "--", "sh", "-c", "touch ../shared/x", "name"])
         .arg(&odd)
         .output()
         .unwrap();

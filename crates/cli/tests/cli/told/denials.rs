@@ -65,20 +65,48 @@ fn a_secret_is_refused_by_its_rule_and_the_clause_is_named() {
 }
 
 #[test]
-fn a_secret_that_no_rule_knows_is_denied_by_the_sandbox_and_a_grant_opens_it() {
+fn why_says_the_same_about_a_secret() {
     let house = House::new();
     house.write(".ssh/id_ed25519", "secret\n");
-    // Found by a search, so that no rule can read the name.
-    let script = "find .. -name 'id_ed2*' -exec cat {} +; cat ../.s*/id_*";
-    let said = house.say(["run", "-c", script]);
-    if said.code == 126 {
-        // The rules saw through it, which is better still.
-        assert!(said.err.contains("refused"), "{said:?}");
+    let key = house.home().join(".ssh/id_ed25519");
+    let said = house.say([
+        "why".as_ref(),
+        "--access".as_ref(),
+        "read".as_ref(),
+        key.as_os_str(),
+    ]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let said = plain(&house, &said.out);
+    assert!(said.contains("/home/dev/.ssh is a secret"), "{said}");
+}
+
+#[test]
+fn a_secret_that_no_rule_knows_is_denied_by_the_sandbox_and_the_lines_open_it() {
+    let house = House::new();
+    house.write(".netrc", "hidden words\n");
+    let script = "$f = qq($ENV{HOME}/.net) . q(rc); open(F, $f) or die qq($f: $!\\n); print <F>";
+    let command = ["run", "--", "perl", "-e", script];
+    let said = house.say(command);
+    if said.code == 127 {
+        eprintln!("skipped: there is no perl");
         return;
     }
-    assert_ne!(said.code, 0, "{said:?}");
-    assert!(!said.out.contains("secret"), "{said:?}");
-    assert!(said.err.contains("is a secret"), "{said:?}");
+    assert_eq!(said.out, "", "{said:?}");
+    insta::assert_snapshot!(plain(&house, &said.err));
+    let again = typed(&house, &below(&said, AGAIN));
+    assert_eq!(
+        (again.code, again.out.as_str()),
+        (0, "hidden words\n"),
+        "{again:?}"
+    );
+    let kept = format!("version = 1\n{}\n", below(&said, KEEP));
+    house.write(".config/palisade/policy.toml", &kept);
+    let said = house.say(command);
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (0, "hidden words\n"),
+        "{kept}: {said:?}"
+    );
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 mod bad_input;
 mod denials;
+#[cfg(target_os = "linux")]
 mod floors;
 mod status;
+#[cfg(target_os = "linux")]
+mod sys;
+#[cfg(target_os = "linux")]
 mod weaker;
 
 use crate::support::{House, Said};

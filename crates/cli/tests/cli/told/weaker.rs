@@ -2,7 +2,7 @@
 //!
 //! The machines are emulated, but really so: the program runs where the kernel refuses it what it needs.
 
-use super::{below, plain};
+use super::{below, plain, sys};
 use crate::support::{House, Said};
 
 const WITHOUT: &str = "go without";
@@ -59,35 +59,60 @@ fn without_user_namespaces_the_second_line_runs() {
     assert!(!house.home().join("outside").exists());
 }
 
-/// Runs a line under a system-call filter that refuses namespaces, as a container has one: that of another sandbox, with
-/// its marker taken off.
-fn in_a_container(house: &House, inner: &str) -> Said {
-    Said::of(
-        house
-            .palisade()
-            .args(["run", "-c"])
-            .arg(format!(
-                "unset PALISADE_SANDBOX; export XDG_STATE_HOME=$TMPDIR/state; {inner}"
-            ))
-            .output()
-            .unwrap(),
-    )
+/// Runs a line in a shell that a filter keeps from some system calls.
+fn filtered(house: &House, refused: &[(i64, i32)], line: &str) -> Said {
+    let mut shell = house.command("bash");
+    shell.args(["-c", line]);
+    sys::filter(&mut shell, refused, true);
+    Said::of(shell.output().unwrap())
 }
+
+/// What the usual profile of a container refuses of what sandboxes are made of.
+const CONTAINER: [(i64, i32); 6] = [
+    (libc::SYS_unshare, libc::EPERM),
+    (libc::SYS_setns, libc::EPERM),
+    (libc::SYS_mount, libc::EPERM),
+    (libc::SYS_umount2, libc::EPERM),
+    (libc::SYS_pivot_root, libc::EPERM),
+    (libc::SYS_clone3, libc::ENOSYS),
+];
 
 #[test]
 fn in_a_container_the_second_line_runs() {
     let house = House::new();
-    // The program has to be where the outer sandbox shows it.
-    let copy = house.home().join("palisade");
-    std::fs::copy(program(&house), &copy).unwrap();
-    let said = in_a_container(&house, "../palisade run -- touch made");
-    assert_eq!(said.code, 126, "{said:?}");
-    assert!(
-        said.err
-            .contains("an outer system-call filter refuses namespaces"),
-        "{said:?}"
+    let said = filtered(
+        &house,
+        &CONTAINER,
+        &format!("{} run -- touch made", program(&house)),
     );
-    let said = in_a_container(&house, &below(&said, WITHOUT));
+    assert_eq!(said.code, 126, "{said:?}");
+    assert!(!house.project().join("made").exists());
+    insta::assert_snapshot!(plain(&house, &said.err));
+    let said = filtered(&house, &CONTAINER, &below(&said, WITHOUT));
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(house.project().join("made").exists());
+}
+
+/// What a profile such as that of Ubuntu 24.04 does: a user namespace can be made, but nothing is allowed in it.
+const NOTHING_INSIDE: [(i64, i32); 3] = [
+    (libc::SYS_mount, libc::EACCES),
+    (libc::SYS_open_tree, libc::EACCES),
+    (libc::SYS_move_mount, libc::EACCES),
+];
+
+#[test]
+fn where_namespaces_are_allowed_and_nothing_in_them_the_second_line_runs() {
+    let house = House::new();
+    let run = |line: &str| {
+        let mut shell = house.command("bash");
+        shell.args(["-c", line]);
+        sys::filter(&mut shell, &NOTHING_INSIDE, false);
+        Said::of(shell.output().unwrap())
+    };
+    let said = run(&format!("{} run -- touch made", program(&house)));
+    assert_eq!(said.code, 126, "{said:?}");
+    assert!(said.err.contains("no user namespaces"), "{said:?}");
+    let said = run(&below(&said, WITHOUT));
     assert_eq!(said.code, 0, "{said:?}");
     assert!(house.project().join("made").exists());
 }
