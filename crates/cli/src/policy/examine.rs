@@ -73,13 +73,15 @@ pub(super) fn lint(args: &LintArgs, voice: &Voice) -> Result<ExitCode, Complaint
     let draft = files::find(args.file.as_deref(), args.layer)?;
     let policy = files::combined(&draft)?;
     let found = authoring::lint(&Workbench::new(&policy));
-    voice.answer(&found.to_string());
     let report = report(&policy)?;
-    for failure in &report.failures {
-        voice.answer(&format!("error example: {failure}\n"));
-    }
-    for notice in policy.notices() {
-        voice.answer(&format!("note not-in-force: {notice}\n"));
+    let examples = report.failures.iter();
+    let examples = examples.map(|failure| format!("error example: {failure}\n"));
+    let notices = policy.notices().iter();
+    let notices = notices.map(|notice| format!("note not-in-force: {notice}\n"));
+    let more: String = examples.chain(notices).collect();
+    match found.findings.is_empty() && !more.is_empty() {
+        true => voice.answer(&more),
+        false => voice.answer(&format!("{found}{more}")),
     }
     say_what_was_read(&draft, voice);
     let least = match args.strict {

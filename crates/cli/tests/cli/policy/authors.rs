@@ -100,6 +100,16 @@ fn includes_are_read_and_files_need_nobodys_leave() {
     );
     let said = policy(&house, &["test", "top.toml"]);
     assert!(said.out.contains("1 of 1 rules are exercised"), "{said:?}");
+    // A file that anybody can write decides nothing, but can be looked at.
+    for file in ["project/top.toml", ".config/palisade/policy.toml"] {
+        house.write(file, "version = 1\n");
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        std::fs::set_permissions(house.home().join(file), open).unwrap();
+    }
+    assert_eq!(policy(&house, &["lint", "top.toml"]).code, 0);
+    let force = policy(&house, &["lint"]);
+    assert_eq!(force.code, 2, "{force:?}");
+    assert!(force.err.contains("chmod go-w"), "{force:?}");
 }
 
 #[test]
