@@ -10,6 +10,7 @@
 //! for each stream, which ends with the run.
 
 mod attend;
+mod backlog;
 mod block_on;
 mod cancel;
 #[cfg(unix)]
