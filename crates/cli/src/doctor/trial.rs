@@ -51,6 +51,7 @@ impl Trial {
     }
 
     /// Whether namespaces worked end to end: what only they can keep is kept.
+    #[cfg(target_os = "linux")]
     pub(super) fn has_namespaces(&self) -> bool {
         let only_there = [Guarantee::ProtectedPaths, Guarantee::ProcessIsolation];
         self.result.as_ref().is_ok_and(|enforcement| {

@@ -87,6 +87,7 @@ const FLOOD: u64 = 1024 * 1024;
 const LEFTOVER: usize = 1024 * 1024;
 
 /// How often it is asked whether what is typed is for the command again.
+#[cfg(unix)]
 const DEAF: Duration = Duration::from_millis(250);
 
 /// A process that is killed with everything it started, unless its end is known.

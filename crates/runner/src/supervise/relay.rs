@@ -109,6 +109,7 @@ impl<P: Port> Typed<P> {
     }
 
     /// Whether it is not listened to for the time being.
+    #[cfg(unix)]
     pub(super) const fn is_deaf(&self) -> bool {
         self.deaf
     }

@@ -10,7 +10,8 @@ mod programs;
 mod refused;
 mod status;
 // The paths in them are those of Unix.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 mod weak;
 

@@ -2,8 +2,6 @@
 
 use std::os::unix::process::CommandExt as _;
 
-use serde_json::Value;
-
 use crate::support::{House, Said};
 
 #[test]
@@ -13,7 +11,7 @@ fn what_doctor_says_holds() {
     house.write("project/mine", "mine\n");
     let full = house.say(["doctor"]).code == 0;
     let said = house.say(["verify", "--json", "--quiet"]);
-    let report: Value =
+    let report: serde_json::Value =
         serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
     let rows = report["guarantees"].as_array().unwrap();
     assert!(rows.len() >= 8, "{report}");

@@ -58,8 +58,8 @@ impl Terminal {
         columns: u16,
         streams: impl FnOnce(&mut Command, &OwnedFd),
     ) -> Self {
-        let person =
-            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        rustix::io::fcntl_setfd(&person, rustix::io::FdFlags::CLOEXEC).unwrap();
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
         tcsetwinsize(&person, size(rows, columns)).unwrap();
