@@ -109,9 +109,41 @@ pub(crate) fn run_each(commands: impl IntoIterator<Item = Command>) -> Result<Ou
 }
 
 impl Captured {
+    /// What went wrong, the names of what failed first: a log is often read from its beginning, and cut.
     pub(crate) fn report(&self) -> String {
-        format!("$ {}\n{}\n", self.command_line, self.text.trim_end())
+        let mut report = format!("$ {}\n", self.command_line);
+        for line in self.text.lines().filter(|line| names_a_failure(line)) {
+            report.push_str(&format!("{line}\n"));
+        }
+        for line in self.text.trim_end().lines().filter(|line| !is_well(line)) {
+            report.push_str(&format!("{line}\n"));
+        }
+        report
     }
+}
+
+fn names_a_failure(line: &str) -> bool {
+    line.starts_with("test ") && line.ends_with(" ... FAILED")
+}
+
+/// A line by which Cargo or a test harness says that something went as it should.
+fn is_well(line: &str) -> bool {
+    const PROGRESS: &[&str] = &[
+        "Blocking ",
+        "Checking ",
+        "Compiling ",
+        "Downloaded ",
+        "Downloading ",
+        "Finished ",
+        "Locking ",
+        "Updating ",
+    ];
+    let said = line.trim_start();
+    (said.len() < line.len() && PROGRESS.iter().any(|word| said.starts_with(word)))
+        || (line.starts_with("test ")
+            && (line.ends_with(" ... ok") || line.ends_with(" ... ignored")))
+        || line.starts_with("test result: ok. ")
+        || names_a_failure(line)
 }
 
 fn describe(command: &Command) -> String {
@@ -140,6 +172,23 @@ mod tests {
         assert!(
             text.starts_with("$ cargo no-such-subcommand\nerror: no such command"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn a_report_begins_with_what_failed_and_leaves_out_what_did_not() {
+        let captured = Captured {
+            command_line: "cargo test".to_owned(),
+            success: false,
+            text: "   Compiling a v1.0.0\nwarning: unused\ntest a ... ok\ntest b ... FAILED\n\n---- b stdout ----\n\
+                   Finished is not a word of Cargo's here\n"
+                .to_owned(),
+            timed_out: false,
+        };
+        assert_eq!(
+            captured.report(),
+            "$ cargo test\ntest b ... FAILED\nwarning: unused\n\n---- b stdout ----\n\
+             Finished is not a word of Cargo's here\n"
         );
     }
 

@@ -13,9 +13,12 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
             "the workspace has no benchmark".to_owned(),
         ));
     }
-    // Not `--benches`, which would build every library once more with its unit tests.
+    // Not `--benches`, which would build every library once more with its unit tests; not optimised, because whether they
+    // compile shows without building every library once more either.
     let arguments = [
         "bench",
+        "--profile",
+        "dev",
         "--workspace",
         "--all-features",
         "--bench",

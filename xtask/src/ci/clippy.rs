@@ -9,7 +9,7 @@ use crate::workspace::{Package, Workspace};
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
     let members: Vec<_> = workspace.metadata()?.members().collect();
     let commands = plan(&members).into_iter().map(|selection| {
-        let mut command = workspace.cargo(&["clippy", "--quiet", "--all-targets"]);
+        let mut command = workspace.cargo(&["clippy", "--quiet"]);
         command.args(selection).args(["--", "-D", "warnings"]);
         command
     });
@@ -18,13 +18,13 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
 
 /// The package and feature arguments of each run.
 fn plan(members: &[&Package]) -> Vec<Vec<String>> {
-    let mut runs = vec![words("--workspace --all-features")];
+    let mut runs = vec![words("--workspace --all-features --all-targets")];
     if members.iter().any(|package| !package.features.is_empty()) {
-        runs.push(words("--workspace --no-default-features"));
+        runs.push(words("--workspace --no-default-features --all-targets"));
     }
     for package in members {
         let features: Vec<_> = package.named_features().collect();
-        // A single feature alone is all features, and those were the first run.
+        // A single feature alone is all features, and those were the first run. Tests are for all features or for none.
         if features.len() > 1 {
             for feature in features {
                 let name = &package.name;
@@ -57,7 +57,7 @@ mod tests {
     fn without_features_one_run_is_enough() {
         check(
             &[package("a", &[]), package("b", &[])],
-            &["--workspace --all-features"],
+            &["--workspace --all-features --all-targets"],
         );
     }
 
@@ -66,8 +66,8 @@ mod tests {
         check(
             &[package("a", &["default=x", "x"])],
             &[
-                "--workspace --all-features",
-                "--workspace --no-default-features",
+                "--workspace --all-features --all-targets",
+                "--workspace --no-default-features --all-targets",
             ],
         );
     }
@@ -77,8 +77,8 @@ mod tests {
         check(
             &[package("a", &[]), package("b", &["default", "x", "y"])],
             &[
-                "--workspace --all-features",
-                "--workspace --no-default-features",
+                "--workspace --all-features --all-targets",
+                "--workspace --no-default-features --all-targets",
                 "--package b --no-default-features --features x",
                 "--package b --no-default-features --features y",
             ],

@@ -45,14 +45,20 @@ pub(crate) fn test_command(workspace: &Workspace, args: &[&str]) -> Command {
     if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
         command.env("PROPTEST_RNG_SEED", "20261116");
     }
+    // What leaks with every command shows after thousands; twenty thousand, the default, are for those who have the time.
+    if std::env::var_os("PALISADE_TEST_LOAD_SEQUENCE").is_none() {
+        command.env("PALISADE_TEST_LOAD_SEQUENCE", "4000");
+    }
     command
 }
 
 fn run_and_count(commands: impl IntoIterator<Item = Command>) -> Result<Outcome> {
     let mut passed = 0;
     let mut failures = String::new();
+    let mut slowest = Vec::new();
     for command in commands {
         let captured = process::capture(command)?;
+        slowest.extend(slow_programs(&captured.text));
         let count = passed_tests(&captured.text);
         if !captured.success || count == 0 {
             failures.push_str(&captured.report());
@@ -63,7 +69,16 @@ fn run_and_count(commands: impl IntoIterator<Item = Command>) -> Result<Outcome>
         passed += count;
     }
     if failures.is_empty() {
-        Ok(Outcome::passed_with(format!("{passed} tests")))
+        slowest.sort_by(|one, other| other.1.total_cmp(&one.1));
+        slowest.truncate(5);
+        let slowest: Vec<_> = slowest
+            .iter()
+            .map(|(name, seconds)| format!("; {name} {seconds:.0}s"))
+            .collect();
+        Ok(Outcome::passed_with(format!(
+            "{passed} tests{}",
+            slowest.concat()
+        )))
     } else {
         Ok(Outcome::Failed(failures))
     }
@@ -76,6 +91,32 @@ pub(crate) fn passed_tests(output: &str) -> usize {
         .filter_map(|line| line.strip_prefix("test result: ")?.split_once(". "))
         .filter_map(|(_, counts)| counts.split_once(" passed")?.0.parse::<usize>().ok())
         .sum()
+}
+
+/// The test programs that ran for ten seconds or longer, with how long: where time can be won.
+fn slow_programs(output: &str) -> Vec<(String, f64)> {
+    let mut running = "";
+    let mut slow = Vec::new();
+    for line in output.lines() {
+        if let Some(program) = line.trim_start().strip_prefix("Running ") {
+            running = program;
+        } else if let Some((_, rest)) = line.split_once("; finished in ")
+            && let Some(seconds) = rest.trim_end_matches('s').parse::<f64>().ok()
+            && seconds >= 10.0
+        {
+            slow.push((short_name(running), seconds));
+        }
+    }
+    slow
+}
+
+/// `runner-1a2b` of `tests/session/main.rs (target/debug/deps/session-1a2b)` is nobody's name; `session` is.
+fn short_name(running: &str) -> String {
+    let file = running.rsplit_once('/').map_or(running, |(_, file)| file);
+    let name = file.trim_end_matches(')');
+    name.rsplit_once('-')
+        .map_or(name, |(name, _)| name)
+        .to_owned()
 }
 
 /// Why tests did not run although they passed: what they say in lines `skipped: why`.
@@ -103,6 +144,17 @@ test result: FAILED. 40 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out;
 ";
         assert_eq!(passed_tests(output), 42);
         assert_eq!(passed_tests("running 0 tests\n"), 0);
+    }
+
+    #[test]
+    fn slow_programs_are_named() {
+        let output = "\
+     Running unittests src/lib.rs (target/debug/deps/palisade_runner-0a1b)
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 9.99s
+     Running tests/session/main.rs (target/debug/deps/session-2c3d)
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 71.50s
+";
+        assert_eq!(slow_programs(output), [("session".to_owned(), 71.5)]);
     }
 
     #[test]

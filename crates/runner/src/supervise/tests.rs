@@ -133,10 +133,16 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Ends after 300 ms; a grace of 200 ms.
+/// Time enough for a shell to begin also on a busy machine.
+const HURRY: Duration = Duration::from_millis(1500);
+
+/// Longer than anything that works takes on a busy machine, shorter than what the tests start sleeps.
+const AGES: Duration = Duration::from_secs(45);
+
+/// Ends soon; a grace of 200 ms.
 fn hurried() -> Plan {
     Plan {
-        wall: Some(ms(300)),
+        wall: Some(HURRY),
         timing: Timing::default().with_grace(ms(200)),
         ..Plan::default()
     }

@@ -35,7 +35,7 @@ pub(super) fn it_never_reads(with: With) {
     );
     assert_eq!(watch.cause, Cause::Exited(6));
     let watch = with.feed("exec sleep 60", Some(Stdin::Bytes(big)), hurried());
-    assert_eq!(watch.cause, Cause::TimedOut(ms(300)));
+    assert_eq!(watch.cause, Cause::TimedOut(HURRY));
     let watch = with.feed("cat; echo over", Some(Stdin::Bytes(Vec::new())), patient());
     assert_eq!(watch.output.stdout.text(), "over\n");
 }
@@ -70,7 +70,7 @@ pub(super) fn it_reads_a_queue(with: With) {
         sent
     });
     let watch = with.feed("exec sleep 60", Some(Stdin::Queue(receiver)), hurried());
-    assert_eq!(watch.cause, Cause::TimedOut(ms(300)));
+    assert_eq!(watch.cause, Cause::TimedOut(HURRY));
     let sent = thread.join().unwrap();
     assert!(
         sent <= 4,
@@ -88,10 +88,10 @@ pub(super) fn a_consumer_never_reads(with: With) {
     );
     assert_eq!(
         watch.cause,
-        Cause::TimedOut(ms(300)),
+        Cause::TimedOut(HURRY),
         "the command waits for its reader"
     );
-    assert!(started.elapsed() < ms(4000), "{:?}", started.elapsed());
+    assert!(started.elapsed() < AGES, "{:?}", started.elapsed());
     assert!(watch.output.stdout.total() < 3_000_000, "it was held back");
     assert!(
         watch.notes.iter().any(|note| note.contains("live output")),
@@ -110,7 +110,7 @@ pub(super) fn a_consumer_never_reads(with: With) {
     );
     assert_eq!(watch.cause, Cause::Exited(0));
     assert_eq!(watch.output.stdout.text(), "a\nb\nc\n");
-    assert!(started.elapsed() < ms(5000), "{:?}", started.elapsed());
+    assert!(started.elapsed() < AGES, "{:?}", started.elapsed());
     drop(receiver);
 }
 
