@@ -57,7 +57,7 @@ fn a_policy_for_another_session_is_refused() {
 #[test]
 fn a_root_is_what_it_is_called() {
     let at = abs("/Users/dev/app");
-    let elsewhere = Located::new(abs("/Volumes/work/app"), Entry::Directory);
+    let elsewhere = Located::new(abs("/Volumes/data/app"), Entry::Directory);
     let cases = [
         (
             Located::missing(abs("/Users/dev"), ["app"]),
@@ -65,7 +65,7 @@ fn a_root_is_what_it_is_called() {
         ),
         (
             elsewhere,
-            "`cwd`: /Users/dev/app leads through a symbolic link; name what it leads to: /Volumes/work/app",
+            "`cwd`: /Users/dev/app leads through a symbolic link; name what it leads to: /Volumes/data/app",
         ),
         (
             Located::new(at.clone(), Entry::DeadLink),
