@@ -37,9 +37,9 @@
 //!     assert_eq!(run.output.stdout.text(), "kept\n");
 //!
 //!     // What the sandbox denies is told with the clause, and with the smallest grant that would change it.
-//!     let run = session.command("touch").arg("/etc/palisade-was-here").output_blocking()?;
+//!     let run = session.command("touch").arg("/usr/palisade-was-here").output_blocking()?;
 //!     let Outcome::Denied { evidence, .. } = &run.outcome else { panic!("{run}") };
-//!     assert!(evidence[0].to_string().contains("a grant to write /etc"));
+//!     assert!(evidence[0].to_string().contains("a grant to write /usr"));
 //!
 //!     // What the rules forbid does not run at all.
 //!     assert!(matches!(session.script("rm -rf /").output_blocking(), Err(Error::Refused(_))));

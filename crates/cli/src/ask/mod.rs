@@ -2,6 +2,7 @@
 //!
 //! Whatever goes wrong while asking means no.
 
+#[cfg(unix)]
 mod choice;
 #[cfg(unix)]
 mod exchange;
@@ -9,12 +10,15 @@ mod exchange;
 mod guard;
 #[cfg(unix)]
 mod program;
+#[cfg(unix)]
 mod question;
 #[cfg(unix)]
 mod socket;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
 mod wire;
+#[cfg(unix)]
 mod wrap;
 
 use std::path::PathBuf;
@@ -89,7 +93,7 @@ impl AskFlags {
         ground: &Ground,
         voice: &Voice,
     ) -> Result<Box<dyn Prompter>, Complaint> {
-        let _ = (Place::of(ground), voice);
+        let _ = (ground, voice);
         match self.approval_command.is_some() || self.approval_socket.is_some() {
             true => Err(Complaint::usage(
                 "--approval-command and --approval-socket are not there on this system yet",
@@ -100,6 +104,7 @@ impl AskFlags {
 }
 
 /// What is said about where a yes would take a command, and where it would be kept.
+#[cfg(unix)]
 #[derive(Clone, Debug, Default)]
 struct Place {
     /// Whether its policy confines it.
@@ -110,6 +115,7 @@ struct Place {
     grants: Option<PathBuf>,
 }
 
+#[cfg(unix)]
 impl Place {
     fn of(ground: &Ground) -> Self {
         let state = ground.paths.state.as_ref();

@@ -26,6 +26,8 @@ pub(crate) enum Tone {
     Good,
     Bad,
     Careful,
+    /// What a person is asked about.
+    #[cfg(unix)]
     Strong,
     Faint,
 }
@@ -127,6 +129,7 @@ fn tinted(colour: bool, tone: Tone, text: &str) -> String {
         Tone::Good => "32",
         Tone::Bad => "1;31",
         Tone::Careful => "33",
+        #[cfg(unix)]
         Tone::Strong => "1",
         Tone::Faint => "2",
     };

@@ -3,7 +3,6 @@
 //!
 //! Each attack runs in the real sandbox, as the user; what came of it is looked at from outside.
 
-mod floor;
 mod inside;
 mod linked;
 mod opened;
