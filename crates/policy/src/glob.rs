@@ -114,52 +114,96 @@ impl Glob {
     }
 
     /// Whether the names of a path match, all of them.
-    pub(crate) fn matches(&self, names: &[&OsStr], fold_case: bool) -> bool {
-        let reached = self.reached(names, fold_case);
-        reached.last().copied().unwrap_or(false)
+    #[cfg(test)]
+    fn matches(&self, names: &[&OsStr], fold_case: bool) -> bool {
+        let start = self.start();
+        let reached = names
+            .iter()
+            .fold(start, |reached, name| self.step(reached, name, fold_case));
+        self.is_whole(reached)
+    }
+
+    /// How many of the first names match, all parts of the glob, at most: a directory that matches stands for what is
+    /// in it. No name at all is not a match.
+    pub(crate) fn longest_match<'a>(
+        &self,
+        names: impl Iterator<Item = &'a OsStr>,
+        fold_case: bool,
+    ) -> Option<usize> {
+        let mut reached = self.start();
+        let mut longest = None;
+        for (i, name) in names.enumerate() {
+            reached = self.step(reached, name, fold_case);
+            if self.is_whole(reached) {
+                longest = Some(i + 1);
+            } else if reached == Reached::default() {
+                break;
+            }
+        }
+        longest
     }
 
     /// How far the names get: entry `i` says that they match the first `i` parts. What can match below a path depends
     /// on nothing else.
-    pub(crate) fn reached(&self, names: &[&OsStr], fold_case: bool) -> Vec<bool> {
-        let mut reached = vec![false; self.0.len() + 1];
-        if let Some(start) = reached.first_mut() {
-            *start = true;
-        }
-        self.skip_empty(&mut reached);
-        for name in names {
-            let mut next = vec![false; reached.len()];
-            for (i, part) in self.0.iter().enumerate() {
-                if !reached.get(i).copied().unwrap_or(false) {
-                    continue;
-                }
-                let target = match part {
-                    Part::AnyNames => i,
-                    Part::Name(tokens) if name_matches(tokens, name, fold_case) => i + 1,
-                    Part::Name(_) => continue,
-                };
-                if let Some(slot) = next.get_mut(target) {
-                    *slot = true;
-                }
+    pub(crate) fn reached<'a>(
+        &self,
+        names: impl Iterator<Item = &'a OsStr>,
+        fold_case: bool,
+    ) -> Vec<bool> {
+        let start = self.start();
+        let reached = names.fold(start, |reached, name| self.step(reached, name, fold_case));
+        (0..=self.0.len()).map(|i| reached.holds(i)).collect()
+    }
+
+    fn start(&self) -> Reached {
+        self.with_empty(Reached::default().with(0))
+    }
+
+    fn is_whole(&self, reached: Reached) -> bool {
+        reached.holds(self.0.len())
+    }
+
+    /// How far one name more gets.
+    fn step(&self, reached: Reached, name: &OsStr, fold_case: bool) -> Reached {
+        let mut next = Reached::default();
+        for (i, part) in self.0.iter().enumerate() {
+            if !reached.holds(i) {
+                continue;
             }
-            self.skip_empty(&mut next);
-            reached = next;
+            next = match part {
+                Part::AnyNames => next.with(i),
+                Part::Name(tokens) if name_matches(tokens, name, fold_case) => next.with(i + 1),
+                Part::Name(_) => next,
+            };
         }
-        reached
+        self.with_empty(next)
     }
 
     /// `**` also matches no name at all.
-    fn skip_empty(&self, reached: &mut [bool]) {
-        for (i, part) in self.0.iter().enumerate() {
-            if *part == Part::AnyNames
-                && reached.get(i).copied().unwrap_or(false)
-                && let Some(slot) = reached.get_mut(i + 1)
-            {
-                *slot = true;
-            }
-        }
+    fn with_empty(&self, reached: Reached) -> Reached {
+        let parts = self.0.iter().enumerate();
+        parts.fold(reached, |reached, (i, part)| match part {
+            Part::AnyNames if reached.holds(i) => reached.with(i + 1),
+            _ => reached,
+        })
     }
 }
+
+/// How many parts names can match: one bit for each number of them. There are at most [`MAX_PARTS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Reached(u64);
+
+impl Reached {
+    const fn with(self, parts: usize) -> Self {
+        Self(self.0 | 1 << parts)
+    }
+
+    const fn holds(self, parts: usize) -> bool {
+        self.0 & 1 << parts != 0
+    }
+}
+
+const _: () = assert!(MAX_PARTS < u64::BITS as usize);
 
 /// Quotes a text so that [`Glob::parse`] reads it as itself.
 pub(crate) fn quote(text: &str) -> String {

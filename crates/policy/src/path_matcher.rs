@@ -87,8 +87,8 @@ impl PathMatcher {
             Some(_) => return None,
             None => 0,
         };
-        let names: Vec<_> = path.components().skip(start).collect();
-        Some((text, glob.reached(&names, case == PathCase::Insensitive)))
+        let names = path.components().skip(start);
+        Some((text, glob.reached(names, case == PathCase::Insensitive)))
     }
 
     /// Whether something strictly below a directory could match: what a walk that expands a glob needs to look into.
@@ -118,13 +118,9 @@ impl PathMatcher {
                     Some(_) => return None,
                     None => 0,
                 };
-                let names: Vec<_> = path.components().collect();
-                let fold = case == PathCase::Insensitive;
-                (start + 1..=names.len()).rev().find(|end| {
-                    names
-                        .get(start..*end)
-                        .is_some_and(|names| glob.matches(names, fold))
-                })
+                let names = path.components().skip(start);
+                let matched = glob.longest_match(names, case == PathCase::Insensitive)?;
+                Some(start + matched)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The built-in data: the curated rules, the option tables and the danger table.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -57,11 +57,11 @@ fn read_tables() -> Result<Tables, toml::de::Error> {
     let file: OptionsFile = toml::from_str(OPTIONS)?;
     let mut tables = Tables::default();
     for entry in file.options {
-        let table = OptionTable {
+        let table = Arc::new(OptionTable {
             value: entry.value,
             flag: entry.flag,
             optional: entry.optional,
-        };
+        });
         for path in &entry.of {
             tables.add(path, &table);
         }

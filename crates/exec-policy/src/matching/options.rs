@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::args::Arg;
 use crate::language::model::OptionTable;
@@ -21,9 +21,17 @@ pub(crate) enum Arity {
     Joined,
 }
 
-/// The options of one program or subcommand.
+/// The options of one program or subcommand. There are many programs, and a command is about a few: an index is made when
+/// somebody looks something up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
+    written: Vec<Arc<OptionTable>>,
+    index: OnceLock<Index>,
+}
+
+/// The options of a table, to look up.
+#[derive(Clone, Debug, Default)]
+struct Index {
     exact: HashMap<Box<[u8]>, Arity>,
     /// Long ones, sorted, for abbreviations.
     long: Vec<Box<[u8]>>,
@@ -32,7 +40,25 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn add(&mut self, options: &OptionTable) {
+    pub(crate) fn add(&mut self, options: &Arc<OptionTable>) {
+        self.written.push(Arc::clone(options));
+        self.index = OnceLock::new();
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            for options in &self.written {
+                index.add(options);
+            }
+            index.long.sort_unstable();
+            index
+        })
+    }
+}
+
+impl Index {
+    fn add(&mut self, options: &OptionTable) {
         let lists = [
             (&options.flag, Arity::None),
             (&options.value, Arity::Value),
@@ -51,7 +77,6 @@ impl Table {
                 self.exact.insert(name.into(), arity);
             }
         }
-        self.long.sort_unstable();
     }
 
     /// The arity of an option that is spelled out, without its value.
@@ -95,12 +120,12 @@ const WITH_GLOBALS: [&str; 12] = [
 ];
 
 impl Tables {
-    pub(crate) fn add(&mut self, path: &str, options: &OptionTable) {
+    pub(crate) fn add(&mut self, path: &str, options: &Arc<OptionTable>) {
         Arc::make_mut(self.by_path.entry(path.to_owned()).or_default()).add(options);
     }
 
     /// The same for a table that an author wrote: its options may stand before the next word of a rule.
-    pub(crate) fn add_authored(&mut self, path: &str, options: &OptionTable) {
+    pub(crate) fn add_authored(&mut self, path: &str, options: &Arc<OptionTable>) {
         self.add(path, options);
         self.authored.insert(path.to_owned());
     }
@@ -168,8 +193,8 @@ pub(crate) fn scan<'a>(
             }
             return;
         }
-        let plus =
-            bytes.first() == Some(&b'+') && table.is_some_and(|table| table.arity(bytes).is_some());
+        let plus = bytes.first() == Some(&b'+')
+            && table.is_some_and(|table| table.index().arity(bytes).is_some());
         if !plus && !word.may_be_option() {
             found(Item::Operand(word));
             continue;
@@ -193,6 +218,7 @@ fn option<'a>(
     next: Option<Arg<'a>>,
     found: &mut impl FnMut(Item<'a>),
 ) -> usize {
+    let table = table.index();
     let equals = word.iter().position(|&b| b == b'=');
     let name = equals.map_or(word, |equals| word.get(..equals).unwrap_or(word));
     let joined = equals
@@ -235,7 +261,7 @@ fn taken(value: Option<Arg<'_>>) -> usize {
 
 /// `-yxVALUE`: letters without a value, then perhaps one that takes the rest or the next word.
 fn cluster<'a>(
-    table: &'a Table,
+    table: &'a Index,
     letters: &'a [u8],
     next: Option<Arg<'a>>,
     found: &mut impl FnMut(Item<'a>),

@@ -1,5 +1,7 @@
 //! A rule as it is compiled: what it says about one reading of a command.
 
+use std::sync::Arc;
+
 use super::args::Arg;
 use super::options::{self, Item, Table};
 use super::predicates::{self, View};
@@ -35,7 +37,7 @@ impl CompiledRule {
             globals.flag.is_empty() && globals.value.is_empty() && globals.optional.is_empty();
         let globals = (!none).then(|| {
             let mut table = Table::default();
-            table.add(globals);
+            table.add(&Arc::new(globals.clone()));
             table
         });
         Self {

@@ -1,6 +1,7 @@
 //! Rules of all layers, compiled.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use palisade_shell_analysis::Analysis;
 
@@ -104,7 +105,7 @@ impl Ruleset {
             Some(options) => {
                 own = builtin::tables().clone();
                 for (path, table) in options {
-                    own.add_authored(path, table);
+                    own.add_authored(path, &Arc::new(table.clone()));
                 }
                 &own
             }

@@ -187,7 +187,8 @@ impl Trie {
 
     fn add_extra(&mut self, node: NodeId, globals: &OptionTable) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
-            node.extra.get_or_insert_default().add(globals);
+            let options = Arc::new(globals.clone());
+            node.extra.get_or_insert_default().add(&options);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palisade_policy::{AbsolutePath, Access, Permission, Place, ResolvedPolicy};
+use palisade_policy::{AbsolutePath, Access, Place, ResolvedPolicy};
 
 use super::error::AuditError;
 use crate::evidence::resolve_host_path;
@@ -34,11 +34,10 @@ pub fn check_unwritable(path: &Path, policy: &ResolvedPolicy) -> Result<(), Audi
         accesses.push(Access::Delete(path));
     }
     for access in accesses {
-        let verdict = policy.permits(&access);
-        if verdict.permission == Permission::Allowed(Place::Host) {
+        if policy.place(&access) == Some(Place::Host) {
             return Err(AuditError::WritableFromSandbox {
                 path: target(&access).map_or_else(|| path.to_owned(), |path| path.as_path().into()),
-                clause: verdict.clause.to_string(),
+                clause: policy.permits(&access).clause.to_string(),
             });
         }
     }

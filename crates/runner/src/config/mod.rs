@@ -33,6 +33,7 @@ mod pattern;
 mod reach;
 mod state;
 mod trust;
+mod ways;
 
 pub use approvals::ApprovalsFile;
 pub(crate) use configuration::above_floor;

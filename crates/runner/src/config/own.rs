@@ -9,7 +9,7 @@ use palisade_policy::{
 };
 
 use super::paths::{PROJECT_DIRECTORY, SYSTEM};
-use super::reach::{by_name, links, real};
+use super::ways::Ways;
 use crate::host::Host;
 use crate::outcome::SetupFailure;
 
@@ -97,7 +97,7 @@ impl Own {
         // The administrator's place is far from what most commands write: then nothing has to be said about it.
         let system = Path::new(SYSTEM).parent().unwrap_or(Path::new("/"));
         for directory in &self.directories {
-            let Ok(own) = AbsolutePath::new(real(directory)) else {
+            let Ok(own) = AbsolutePath::new(Ways::to(directory).real) else {
                 continue;
             };
             if self.locks.contains(directory) && own.as_path().exists() {
@@ -125,7 +125,7 @@ impl Own {
 
     /// The helper, unless it is somebody's own build of it, in the project that builds it. A home directory builds nothing.
     fn helper_of_others(&self, workspace: &AbsolutePath) -> Option<AbsolutePath> {
-        let helper = AbsolutePath::new(real(self.helper.as_deref()?)).ok()?;
+        let helper = AbsolutePath::new(Ways::to(self.helper.as_deref()?).real).ok()?;
         let holds_home = self
             .facts
             .home
@@ -147,32 +147,27 @@ impl Own {
             return Ok(());
         }
         let workspace = policy.context().cwd.path().clone();
-        for own in &self.directories {
+        for ways in self.directories.iter().map(|own| Ways::to(own)) {
             // A link cannot be guarded in its place.
-            let mut links = links(own).into_iter();
-            if let Some(link) = links.find(|link| can_write(policy, link)) {
-                return Err(refused(&link));
+            if let Some(link) = ways.links.iter().find(|link| can_write(policy, link)) {
+                return Err(refused(link));
+            }
+            for path in ways.both() {
+                let inside = writable(policy)
+                    .find(|open| AbsolutePath::new(path).is_ok_and(|own| covers(&own, open)));
+                if let Some(open) = inside {
+                    return Err(refused(open.as_path()));
+                }
+                let itself = [path.to_owned()].into_iter();
+                let mut files = itself.chain(WITHIN.iter().map(|name| path.join(name)));
+                if let Some(file) = files.find(|file| can_write(policy, file)) {
+                    return Err(refused(&file));
+                }
             }
         }
-        for path in self.directories.iter().flat_map(|own| both(own)) {
-            let inside = writable(policy)
-                .find(|open| AbsolutePath::new(&path).is_ok_and(|own| covers(&own, open)));
-            if let Some(open) = inside {
-                return Err(refused(open.as_path()));
-            }
-            let itself = [path.clone()].into_iter();
-            let mut files = itself.chain(WITHIN.iter().map(|name| path.join(name)));
-            if let Some(file) = files.find(|file| can_write(policy, file)) {
-                return Err(refused(&file));
-            }
-        }
-        let helper = self.helper.iter().flat_map(|helper| both(helper));
-        for path in helper {
-            let Ok(helper) = AbsolutePath::new(&path) else {
-                return Err(refused(&path));
-            };
-            let others = self.helper_of_others(&workspace).is_some();
-            if others && can_write(policy, helper.as_path()) {
+        let others = self.helper_of_others(&workspace).is_some();
+        for path in self.helper.iter().flat_map(|helper| both(helper)) {
+            if AbsolutePath::new(&path).is_err() || others && can_write(policy, &path) {
                 return Err(refused(&path));
             }
         }
@@ -208,7 +203,8 @@ fn add(list: &mut Vec<PathSpec>, path: AbsolutePath) {
 
 /// A path by its name and without links: either can be what is written.
 fn both(path: &Path) -> [PathBuf; 2] {
-    [by_name(path), real(path)]
+    let ways = Ways::to(path);
+    [ways.by_name, ways.real]
 }
 
 fn covers(one: &AbsolutePath, other: &AbsolutePath) -> bool {

@@ -62,7 +62,7 @@ impl State {
     }
 
     /// Every file that is kept here, and one that may be kept some day.
-    pub(super) fn files(&self) -> [PathBuf; 4] {
+    pub(crate) fn files(&self) -> [PathBuf; 4] {
         [
             self.approvals().path(),
             self.grants().path(),

@@ -68,10 +68,8 @@ impl Bounds {
         // As it is enforced: with what is the host's own guarded.
         let own = Own::of(&sandbox.host);
         let policy = &own.guarded(policy, root);
-        if let Some(state) = &self.state {
-            state.check_out_of_reach(policy, root, facts)?;
-        }
-        out_of_reach(policy, root, facts, self.others.iter().cloned())?;
+        let kept = self.state.iter().flat_map(State::files);
+        out_of_reach(policy, root, facts, kept.chain(self.others.iter().cloned()))?;
         let context = PolicyContext::new(facts.clone(), root.clone())
             .with_home_root(sandbox.placed.home_root);
         let resolved = policy.resolve(&context)?;

@@ -261,6 +261,9 @@ fn stored_grants(state: &State, sandbox: &Sandbox, bounds: &Bounds) -> Result<Ve
             stored: true,
         });
     }
-    bounds.check(sandbox, &policy)?;
+    // The policy alone was looked at already, unless this directory was not known then.
+    if !kept.is_empty() || sandbox.host.state_dir.as_deref() != Some(state.directory()) {
+        bounds.check(sandbox, &policy)?;
+    }
     Ok(kept)
 }
