@@ -242,9 +242,7 @@ impl Reading {
     }
 
     pub(super) fn add_builtin(&mut self) -> Result<(), ConfigError> {
-        for source in builtin::sources() {
-            self.files.push(parse(&source).map_err(load_error)?);
-        }
+        self.files.extend(builtin::files().map_err(load_error)?);
         Ok(())
     }
 

@@ -33,11 +33,7 @@ impl RuleBook {
     /// # Errors
     /// As [`builtin`](Self::builtin).
     pub fn with_builtin(files: Vec<PolicyFile>, context: LoadContext) -> Result<Self, RulesError> {
-        let mut all = builtin::sources()
-            .iter()
-            .map(parse)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(RulesError::Load)?;
+        let mut all = builtin::files().map_err(RulesError::Load)?;
         all.extend(files);
         Ok(Self::only(all, context))
     }
