@@ -7,6 +7,10 @@
 #[cfg(target_os = "linux")]
 mod attempts;
 #[cfg(target_os = "linux")]
+mod commits;
+#[cfg(target_os = "linux")]
+mod denied;
+#[cfg(target_os = "linux")]
 mod guarantees;
 #[cfg(target_os = "linux")]
 mod report;
