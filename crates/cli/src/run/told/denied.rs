@@ -56,7 +56,10 @@ fn said(evidence: &Evidence) -> String {
         Evidence::Likely {
             resource, clause, ..
         } => format!("{}: {}", visible(resource), visible(&clause.to_string())),
-        Evidence::SystemCall => "a system call that the sandbox forbids".to_owned(),
+        // The signal is all that is known: whoever may signal a command can send it, too.
+        Evidence::SystemCall => {
+            "it died by SIGSYS, which is how the sandbox ends a command for a system call that it forbids".to_owned()
+        }
         other => visible(&other.to_string()),
     }
 }
