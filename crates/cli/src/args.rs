@@ -21,10 +21,10 @@ const LOGIN_SHELL_NAME: &str = "-palisade-sh";
     version,
     disable_help_subcommand = true,
     after_help = "Examples:
-  palisade run -- cargo test            writes the project, no network, secrets hidden
+  palisade run -- cargo test            writes the project and nothing else
   palisade run --git commit -- git commit -am 'Fix it'
-  palisade check -- git push --force    what the rules say, without running anything
-  palisade why ~/.ssh                   what a command could do with it, and which clause says so
+  palisade check -- git push --force    what the rules say; nothing runs
+  palisade why ~/.ssh                   what a command could do with it, and why
   palisade doctor                       what this machine can enforce"
 )]
 pub(crate) struct Invocation {
@@ -38,7 +38,8 @@ pub(crate) struct Invocation {
         value_name = "WHEN",
         default_value = "auto",
         hide_possible_values = true,
-        hide_default_value = true
+        hide_default_value = true,
+        hide_short_help = true
     )]
     pub(crate) color: Colour,
     #[command(subcommand)]

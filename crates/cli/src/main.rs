@@ -9,6 +9,7 @@ mod exit;
 mod ground;
 mod judge;
 mod keep;
+mod lasting;
 mod policy;
 mod run;
 mod say;

@@ -7,8 +7,9 @@ use clap::ValueEnum;
 use palisade::Policy;
 use palisade::runner::config::Configuration;
 use palisade::runner::exec_policy::AskForApproval;
-use palisade::runner::policy::{AbsolutePath, GitAccess, Grant, Guarantee};
+use palisade::runner::policy::{AbsolutePath, GitAccess, Grant, Guarantee, NetworkScope};
 
+use super::named::absolute;
 use crate::complaint::Complaint;
 
 /// What a command may touch. Without any of these: it writes the project, reaches no network, and sees no secrets.
@@ -22,7 +23,12 @@ pub(crate) struct PolicyFlags {
     #[arg(long, conflicts_with = "mode")]
     pub(crate) read_only: bool,
     /// The preset: read-only, workspace, ci or open (no sandbox at all)
-    #[arg(long, value_name = "M", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "M",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub(crate) mode: Option<Mode>,
     /// Reach the network: everything, or only this host
     #[arg(long, value_name = "HOST[:PORT]", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -33,26 +39,26 @@ pub(crate) struct PolicyFlags {
     /// Neither read nor write this path
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub(crate) deny_read: Vec<PathBuf>,
-    /// What may happen to `.git`: read-only, commit or full
+    /// What may happen to .git: read-only, commit or full
     #[arg(long, value_name = "ACCESS", hide_possible_values = true)]
     pub(crate) git: Option<Git>,
-    /// Grant one thing more: read:PATH, write:PATH, unix-socket:PATH, host-loopback
+    /// Grant one thing more: read:PATH, write:PATH, unix-socket:PATH, host-loopback (not on Linux)
     #[arg(long, value_name = "KIND[:VALUE]", hide_short_help = true)]
     pub(crate) grant: Vec<OsString>,
     /// The project, instead of the enclosing git repository or this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub(crate) workspace: Option<PathBuf>,
     /// This policy file, instead of the user's own
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) policy: Option<PathBuf>,
-    /// When to ask: never, on-request, unless-trusted or on-failure
+    /// Ask never, on-request, unless-trusted or on-failure
     #[arg(long, value_name = "WHEN")]
     pub(crate) approval: Option<AskForApproval>,
     /// End it after this time, such as 90s, 5m or 1h
     #[arg(long, value_name = "T")]
     pub(crate) timeout: Option<String>,
     /// At most this much memory, such as 512MiB or 2GiB
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", hide_short_help = true)]
     pub(crate) memory: Option<String>,
     /// At most this many processes
     #[arg(long, value_name = "N", hide_short_help = true)]
@@ -114,13 +120,15 @@ impl PolicyFlags {
         cwd: &Path,
     ) -> Result<Policy, Complaint> {
         for directory in &self.write {
-            policy = policy.also_write(cwd.join(directory));
+            policy = policy.also_write(absolute("-w", directory, cwd)?);
         }
         for grant in &self.grant {
-            policy = policy.grant(parse_grant(grant, cwd)?);
+            let parsed = parse_grant(grant, cwd)?;
+            refuse_without_effect(&parsed, configuration)?;
+            policy = policy.grant(parsed);
         }
         for path in &self.deny_read {
-            policy = policy.deny_read(cwd.join(path));
+            policy = policy.deny_read(absolute("--deny-read", path, cwd)?);
         }
         if let Some(git) = self.git {
             policy = policy.git(git.into());
@@ -140,6 +148,22 @@ impl PolicyFlags {
     }
 }
 
+/// No grant is silently without effect. On Linux a session has a network of its own, or none: there is no way yet from it
+/// to the servers of this machine that is not the whole network.
+fn refuse_without_effect(grant: &Grant, configuration: &Configuration) -> Result<(), Complaint> {
+    let policy = &configuration.policy;
+    let closed = policy.uses_runtime_sandbox() && policy.network() != NetworkScope::Full;
+    if *grant == Grant::HostLoopback && cfg!(target_os = "linux") && closed {
+        return Err(Complaint::refused(
+            "--grant host-loopback: a sandbox on Linux has a loopback of its own, and cannot reach this machine's alone; \
+             nothing ran",
+        )
+        .help("--net opens the whole network, and with it the servers of this machine")
+        .help("a server that the command itself starts can be reached without any grant"));
+    }
+    Ok(())
+}
+
 /// `read:PATH`, `write:PATH`, `unix-socket:PATH` or `host-loopback`. Bytes of paths are kept.
 pub(crate) fn parse_grant(text: &OsStr, cwd: &Path) -> Result<Grant, Complaint> {
     let shown = text.to_string_lossy();
@@ -155,8 +179,8 @@ pub(crate) fn parse_grant(text: &OsStr, cwd: &Path) -> Result<Grant, Complaint> 
     ];
     for (kind, grant) in kinds {
         if let Some(rest) = strip_prefix(text, kind) {
-            let path =
-                AbsolutePath::new(cwd.join(rest)).map_err(|error| wrong(&error.to_string()))?;
+            let path = absolute(&format!("--grant {kind}"), Path::new(rest), cwd)?;
+            let path = AbsolutePath::new(path).map_err(|error| wrong(&error.to_string()))?;
             return Ok(grant(path));
         }
     }

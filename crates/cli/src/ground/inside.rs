@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use palisade::runner::config::ConfigPaths;
 use palisade::runner::host::Host;
 
 use super::flags::{Git, Mode, PolicyFlags};
@@ -69,6 +70,19 @@ pub(super) fn refuse_loosening(flags: &PolicyFlags) -> Result<(), Complaint> {
         ))
         .help("leave the flag out, or run it in a terminal of your own")),
         None => Ok(()),
+    }
+}
+
+/// Inside a sandbox what people agreed to is hidden, so nobody agreed to anything: no approval, no grant and no trust is
+/// taken from there, which only makes a policy stricter, and no record is kept.
+pub(super) fn without_state(paths: &mut ConfigPaths) {
+    let hidden = |directory: &Path| {
+        let listed = std::fs::read_dir(directory);
+        listed.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    };
+    let state = paths.state.as_ref();
+    if state.is_some_and(|state| hidden(state.directory())) && sandbox().is_some() {
+        paths.state = None;
     }
 }
 

@@ -7,6 +7,7 @@ mod excerpt;
 mod flags;
 pub(crate) mod inside;
 mod layer;
+mod named;
 mod site;
 mod tried;
 mod workspace;
@@ -25,6 +26,7 @@ pub(crate) use self::excerpt::{
     of_config as config_complaint, of_errors as errors_complaint, of_file as file_complaint,
 };
 pub(crate) use self::flags::{Mode, PolicyFlags};
+pub(crate) use self::named::absolute;
 pub(crate) use self::site::Site;
 pub(crate) use self::tried::{Kept, Tried};
 use crate::complaint::Complaint;

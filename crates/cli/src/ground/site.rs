@@ -6,7 +6,7 @@ use palisade::runner::config::ConfigPaths;
 use palisade::runner::host::Host;
 
 use super::flags::PolicyFlags;
-use super::workspace;
+use super::{inside, workspace};
 use crate::complaint::Complaint;
 
 /// Where a command was typed.
@@ -31,6 +31,7 @@ impl Site {
         let cwd = current_dir()?;
         let root = workspace::choose(flags, &host, &cwd)?;
         let mut paths = ConfigPaths::of(&host);
+        inside::without_state(&mut paths);
         if let Some(file) = &flags.policy {
             let file = cwd.join(file);
             // Files that are not there are none; one that was named is a mistake.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade::runner::host::Host;
 
 use super::flags::PolicyFlags;
+use super::named;
 use crate::complaint::Complaint;
 
 /// The project: what a flag says, or the enclosing git repository if the user owns it and it is not the home directory or
@@ -23,7 +24,7 @@ pub(super) fn choose(flags: &PolicyFlags, host: &Host, cwd: &Path) -> Result<Pat
     };
     let chosen = match &flags.workspace {
         Some(directory) => match std::fs::canonicalize(cwd.join(directory)) {
-            Ok(found) if found.is_dir() => cwd.join(directory),
+            Ok(found) if found.is_dir() => named::absolute("--workspace", directory, cwd)?,
             Ok(_) => {
                 return Err(Complaint::usage(format!(
                     "--workspace {}: it is no directory",

@@ -33,7 +33,7 @@ pub(crate) struct CheckArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// The command; without one, a script is read from standard input
+    /// The command; without one, a script from stdin
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
@@ -48,7 +48,7 @@ Examples:
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     flags: PolicyFlags,
-    /// The command; without one, a script is read from standard input
+    /// The command; without one, a script from stdin
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
 }

@@ -1,5 +1,7 @@
 //! What is known about a command, and its form for programs.
 
+use std::path::PathBuf;
+
 use palisade::runner::exec_policy::authoring::{ExplainedRule, ExplainedSegment};
 use palisade::runner::exec_policy::{
     ApprovalPurpose, ExecApprovalRequirement, PromptCategory, RuleDecision,
@@ -10,6 +12,7 @@ use serde::Serialize;
 use super::asked::Asked;
 use super::place::Place;
 use crate::complaint::Complaint;
+use crate::events::Bytes;
 use crate::ground::{Ground, PolicyFlags, Tried};
 
 /// The version of the JSON form. Fields are only added.
@@ -23,7 +26,7 @@ pub(super) struct View {
     /// Where it would run, if it would.
     pub(super) place: Option<Place>,
     approval: String,
-    cwd: String,
+    cwd: PathBuf,
 }
 
 /// What the approval policy makes of a command.
@@ -61,7 +64,7 @@ impl View {
             previewed,
             asked,
             approval: ground.configuration.approval.to_string(),
-            cwd: ground.cwd.display().to_string(),
+            cwd: ground.cwd,
         })
     }
 
@@ -141,14 +144,14 @@ impl View {
             source: self.source(),
             rule: self.rule().map(RuleJson::of),
             command: match &self.asked {
-                Asked::Command(words) => Some(words.iter().map(|word| lossy(word)).collect()),
+                Asked::Command(words) => Some(Bytes::words(words)),
                 Asked::Script(_) => None,
             },
             script: match &self.asked {
                 Asked::Command(_) => None,
-                Asked::Script(text) => Some(lossy(text)),
+                Asked::Script(text) => Some(Bytes::of(text)),
             },
-            cwd: &self.cwd,
+            cwd: Bytes::path(&self.cwd),
             risk: judgement.risk.name(),
             requirement: RequirementJson {
                 becomes,
@@ -178,10 +181,6 @@ pub(super) const fn word(decision: RuleDecision) -> &'static str {
     }
 }
 
-fn lossy(word: &std::ffi::OsStr) -> String {
-    word.to_string_lossy().into_owned()
-}
-
 /// The object that `check --json` prints.
 #[derive(Debug, Serialize)]
 struct Json<'a> {
@@ -192,12 +191,13 @@ struct Json<'a> {
     source: &'a str,
     /// The rule, where it is one.
     rule: Option<RuleJson<'a>>,
-    /// The command; what is not UTF-8 is replaced.
+    /// The command, bit for bit: what is not UTF-8 is `{"base64": ...}`, as in events.
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<Vec<String>>,
+    command: Option<Vec<Bytes>>,
+    /// The script, in the same form.
     #[serde(skip_serializing_if = "Option::is_none")]
-    script: Option<String>,
-    cwd: &'a str,
+    script: Option<Bytes>,
+    cwd: Bytes,
     risk: &'static str,
     requirement: RequirementJson<'a>,
     /// The reasons behind the requirement, in the order in which they were found.

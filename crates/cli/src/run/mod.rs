@@ -25,11 +25,11 @@ use std::ffi::OsString;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  palisade run -- cargo test                     writes the project, no network, secrets hidden
-  palisade run --net -w ~/.cache/x -- make       also the network and another directory
-  palisade run --git commit -- git commit -am x  git works; hooks and settings stay as they are
-  palisade run -c 'make && make test'            a script
-`--help` lists all options.")]
+  palisade run -- cargo test             writes the project and nothing else
+  palisade run --net -w ~/x -- make      the network and one more directory, too
+  palisade run --git commit -- git commit -am x
+  palisade run -c 'make && make test'    a script
+`palisade run --help` lists all options.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     flags: PolicyFlags,
@@ -38,10 +38,21 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     how: HowFlags,
     /// Run this script with the shell
-    #[arg(short = 'c', value_name = "SCRIPT", conflicts_with = "command")]
+    #[arg(
+        short = 'c',
+        value_name = "SCRIPT",
+        conflicts_with = "command",
+        help_heading = None::<&str>
+    )]
     script: Option<OsString>,
     /// The command and its arguments
-    #[arg(last = true, value_name = "CMD", required_unless_present = "script")]
+    #[arg(
+        last = true,
+        value_name = "CMD",
+        required_unless_present = "script",
+        help_heading = None::<&str>,
+        hide_short_help = true
+    )]
     command: Vec<OsString>,
 }
 
@@ -50,10 +61,10 @@ pub(crate) struct RunArgs {
 #[command(next_help_heading = "How it runs")]
 pub(crate) struct HowFlags {
     /// Set a variable, or pass one on
-    #[arg(long, value_name = "K[=V]")]
+    #[arg(long, value_name = "K[=V]", hide_short_help = true)]
     pub(crate) env: Vec<OsString>,
     /// Write what happens as JSON lines to a file, or to a descriptor as fd:N
-    #[arg(long, value_name = "FILE|fd:N")]
+    #[arg(long, value_name = "FILE|fd:N", hide_short_help = true)]
     pub(crate) events: Option<OsString>,
 }
 
@@ -63,7 +74,7 @@ pub(crate) struct HowFlags {
   palisade sh -c 'make && make test'       a script of one string
   palisade sh -euo pipefail -c 'a | b'     options of the shell, as they are
   palisade sh build.sh --fast              a file: its text is judged and run
-  make SHELL=palisade-sh                   a link with that name stands in for a shell")]
+  make SHELL=palisade-sh                   through a link with that name")]
 pub(crate) struct ShArgs {
     #[command(flatten)]
     flags: PolicyFlags,
@@ -71,9 +82,11 @@ pub(crate) struct ShArgs {
     ask: AskFlags,
     #[command(flatten)]
     how: HowFlags,
-    /// What a shell takes: its options, -c SCRIPT or FILE, and arguments
+    /// Options of the shell, -c SCRIPT or FILE, arguments
     #[arg(
         value_name = "SHELL ARGUMENTS",
+        help_heading = None::<&str>,
+        hide_short_help = true,
         trailing_var_arg = true,
         allow_hyphen_values = true
     )]

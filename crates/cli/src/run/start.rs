@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use palisade::runner::audit::{JsonLines, Rotation};
+use palisade::runner::config::ConfigPaths;
 use palisade::runner::exec_policy::Rules;
 use palisade::runner::exec_policy::language::model::Floor;
 use palisade::runner::session::SessionOptions;
@@ -29,8 +30,10 @@ pub(crate) struct Run<'a> {
     pub(crate) floor: &'a Floor,
     /// The rules that judge.
     pub(crate) rules: &'a Rules,
-    /// The user's own policy file.
-    pub(crate) user_file: Option<&'a Path>,
+    /// Where the files of every layer are.
+    pub(crate) paths: &'a ConfigPaths,
+    /// The project, links resolved.
+    pub(crate) project: &'a Path,
 }
 
 pub(super) fn start(
@@ -68,10 +71,11 @@ fn to_the_end(
         cwd: &cwd,
         floor: &configuration.floor,
         rules: &configuration.rules,
-        user_file: paths.user.as_deref(),
+        paths: &paths,
+        project: configuration.project.path().as_path(),
     };
     let mut options = SessionOptions::default();
-    if let Some(state) = paths.state {
+    if let Some(state) = paths.state.clone() {
         let records = JsonLines::in_state_dir(state.directory(), Rotation::default());
         options = options.with_state(state);
         // Where nothing can be recorded, such as in a sandbox, commands still run; `palisade doctor` says so.

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use palisade::runner::policy::Guarantee;
+use palisade::runner::policy::{GitAccess, Guarantee};
 use palisade_probes::run::launch;
 use palisade_probes::stage::Stage;
 use palisade_probes::{Alone, Class, Expected, Outcome, Probe};
 
-use super::guarantees;
 use super::subject::Subject;
+use super::{commits, denied, guarantees};
 use crate::complaint::Complaint;
 
 /// More at once make a small machine slow.
@@ -22,7 +22,9 @@ const LEFT_OUT: [&str; 1] = ["proc-setuid"];
 /// One attempt or useful act, and what came of it.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
-    pub(super) probe: &'static Probe,
+    pub(super) name: &'static str,
+    /// What it does.
+    pub(super) about: String,
     /// The promise that it puts to the test; none for useful acts.
     pub(super) guarantee: Option<Guarantee>,
     pub(super) came: Came,
@@ -73,7 +75,9 @@ pub(super) fn all(subject: &Subject) -> Result<Vec<Tried>, Complaint> {
         )));
     }
     let mut found = std::mem::take(&mut *lock(&found));
-    found.sort_by_key(|tried| (tried.guarantee, tried.probe.name));
+    found.extend(commits::all(subject));
+    found.extend(denied::all(subject));
+    found.sort_by_key(|tried| (tried.guarantee, tried.name));
     Ok(found)
 }
 
@@ -100,6 +104,7 @@ fn groups(subject: &Subject) -> Vec<Vec<&'static Probe>> {
         };
         if !probe.is_built()
             || LEFT_OUT.contains(&probe.name)
+            || is_about_git(probe) && subject.git == GitAccess::Full
             || !probe.suits(subject.mode)
             || says_nothing
             || !promised
@@ -113,6 +118,11 @@ fn groups(subject: &Subject) -> Vec<Vec<&'static Probe>> {
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Whether an attempt is one on `.git`, which a policy may open.
+fn is_about_git(probe: &Probe) -> bool {
+    probe.class == Class::Protected && probe.name.starts_with("git-")
 }
 
 fn try_group(subject: &Subject, group: &[&'static Probe]) -> std::io::Result<Vec<Tried>> {
@@ -144,6 +154,14 @@ fn try_one(subject: &Subject, probe: &'static Probe, stage: &Stage) -> Tried {
         Ok(verdict) => {
             let came = match (verdict.outcome, probe.expected(subject.tier())) {
                 (Outcome::Contained, _) | (Outcome::Works, Expected::Works) => Came::Good,
+                // Its `.git` is a copy, of which history alone comes back: what counts is what is seen from outside.
+                (Outcome::Escaped, Expected::Contained)
+                    if is_about_git(probe)
+                        && subject.git == GitAccess::Commit
+                        && verdict.evidence.is_empty() =>
+                {
+                    Came::Good
+                }
                 (Outcome::Escaped, Expected::Residue(why)) => Came::Known(why),
                 (Outcome::Escaped, _) => Came::Escaped,
                 (Outcome::Unavailable, _) => Came::Nothing,
@@ -157,7 +175,8 @@ fn try_one(subject: &Subject, probe: &'static Probe, stage: &Stage) -> Tried {
         }
     };
     Tried {
-        probe,
+        name: probe.name,
+        about: probe.about.to_owned(),
         guarantee,
         came,
         said,

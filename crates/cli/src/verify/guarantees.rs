@@ -33,7 +33,7 @@ mod tests {
             .filter_map(of)
             .collect();
         for guarantee in Guarantee::ALL {
-            // Hosts have no mechanism yet, and git's import is tried by its own tests.
+            // Hosts have no mechanism yet, and git's import is tried by `commits`.
             let untried = [Guarantee::NetworkHosts, Guarantee::GitImport];
             assert_eq!(
                 tried.contains(&guarantee),

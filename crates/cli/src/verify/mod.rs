@@ -7,6 +7,10 @@
 #[cfg(target_os = "linux")]
 mod attempts;
 #[cfg(target_os = "linux")]
+mod commits;
+#[cfg(target_os = "linux")]
+mod denied;
+#[cfg(target_os = "linux")]
 mod guarantees;
 #[cfg(target_os = "linux")]
 mod report;
@@ -22,8 +26,9 @@ use crate::say::Voice;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 everything that the policy promises was tried here and holds, 1 something does not hold or was not tried.
-Nothing of yours is touched: everything happens on a stage below /var/tmp, which is removed again.")]
+Exit codes: 0 everything that the policy promises was tried and holds, else 1.
+Nothing of yours is touched: it all happens on a stage below /var/tmp, which is
+removed again. What the policy denies is opened for reading, in a sandbox.")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     flags: PolicyFlags,

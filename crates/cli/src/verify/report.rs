@@ -58,7 +58,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Note {
     name: &'static str,
-    about: &'static str,
+    about: String,
     said: String,
 }
 
@@ -69,8 +69,8 @@ impl Note {
             _ => tried.said.clone(),
         };
         Self {
-            name: tried.probe.name,
-            about: tried.probe.about,
+            name: tried.name,
+            about: tried.about.clone(),
             said,
         }
     }
@@ -238,7 +238,8 @@ mod tests {
     fn tried(name: &str, came: Came) -> Tried {
         let probe = palisade_probes::find(name).unwrap();
         Tried {
-            probe,
+            name: probe.name,
+            about: probe.about.to_owned(),
             guarantee: super::super::guarantees::of(probe),
             came,
             said: "said".to_owned(),

@@ -1,5 +1,6 @@
 //! What is tried: the user's policy, moved to the stage.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -8,8 +9,8 @@ use palisade::runner::exec_policy::language::LoadContext;
 use palisade::runner::host::Host;
 use palisade::runner::judge::RuleBook;
 use palisade::runner::policy::{
-    AbsolutePath, CanonicalSandboxPolicy, Enforcement, Guarantee, Level, NetworkScope, PathRules,
-    RelativePath, ResourceLimits, SeccompProfile, WorkspaceRoot,
+    AbsolutePath, CanonicalSandboxPolicy, Enforcement, GitAccess, Guarantee, Level, NetworkScope,
+    PathRules, RelativePath, ResolvedPolicy, ResourceLimits, SeccompProfile, WorkspaceRoot,
 };
 use palisade::{AskForApproval, Outcome, Policy, Sandbox};
 use palisade_probes::run::{Ended, Ran, TIMEOUT};
@@ -28,6 +29,10 @@ pub(super) struct Subject {
     host: Host,
     policy: CanonicalSandboxPolicy,
     pub(super) mode: Mode,
+    /// What may happen to `.git`.
+    pub(super) git: GitAccess,
+    /// The policy where the user is: what it denies there is tried there.
+    at_home: Policy,
     /// What the policy promises.
     pub(super) promised: Vec<Guarantee>,
     /// What this host says that it keeps of that, with every loss accepted.
@@ -54,6 +59,10 @@ impl Subject {
         };
         let mut subject = Self {
             host: ground.host.clone(),
+            git: policy
+                .rules()
+                .map_or(GitAccess::Full, |(rules, _)| rules.git),
+            at_home: ground.policy.clone(),
             policy,
             mode,
             promised: Vec::new(),
@@ -110,34 +119,27 @@ impl Subject {
     ///
     /// # Errors
     /// It could not be run.
-    pub(super) fn run(&self, stage: &Stage, line: &[std::ffi::OsString]) -> io::Result<Ran> {
+    pub(super) fn run(&self, stage: &Stage, line: &[OsString]) -> io::Result<Ran> {
         let (host, policy) = self.on(stage).map_err(io::Error::other)?;
-        // No rule has a say: what is tried is the sandbox, not who is asked.
-        let book = RuleBook::only(Vec::new(), LoadContext::new());
-        let session = Sandbox::on(host, policy)
-            .and_then(|sandbox| sandbox.session(book, NoPrompter))
-            .map_err(io::Error::other)?;
-        let mut words = line.iter().cloned();
-        let program = words.next().unwrap_or_default();
-        let finished = session
-            .command(program)
-            .args(words)
-            .timeout(TIMEOUT)
-            .output_blocking()
-            .map_err(io::Error::other)?;
-        drop(session);
-        let ended = match finished.outcome {
-            Outcome::Exited { code } => Ended::Exited(code),
-            Outcome::Denied { exit_code, .. } => Ended::Exited(exit_code),
-            Outcome::Signaled { signal } => Ended::Signalled(signal),
-            Outcome::LimitExceeded { .. } => Ended::Signalled(9),
-            Outcome::TimedOut { .. } => Ended::TimedOut,
-            other => return Err(io::Error::other(format!("it could not be run: {other:?}"))),
-        };
-        Ok(Ran {
-            stdout: finished.output.stdout.text().as_bytes().to_vec(),
-            ended,
-        })
+        run(host, policy, line)
+    }
+
+    /// Runs a command line where the user is, under the user's own policy, which keeps `.git` as it is.
+    ///
+    /// # Errors
+    /// It could not be run.
+    pub(super) fn run_at_home(&self, line: &[OsString]) -> io::Result<Ran> {
+        let policy = self.at_home.clone().git(GitAccess::ReadOnly);
+        let policy = without_refusal(policy.approval(AskForApproval::Never));
+        run(self.host.clone(), policy, line)
+    }
+
+    /// What the policy says where the user is.
+    ///
+    /// # Errors
+    /// It makes no sense there.
+    pub(super) fn at_home(&self) -> Result<ResolvedPolicy, palisade::Error> {
+        self.at_home.oracle(&self.host)
     }
 
     /// The host whose user lives on the stage, and the policy for it.
@@ -185,11 +187,43 @@ impl Subject {
             .with_protected(protected)
             .with_git(rules.git);
         let policy = policy.with_paths(paths).with_limits_override(Some(limits));
-        let mut policy = Policy::canonical(&site.workspace, policy).approval(AskForApproval::Never);
-        for guarantee in Guarantee::ALL {
-            // What is lost here is to be seen, not to be refused.
-            policy = policy.accept_loss(guarantee);
-        }
-        Ok((host, policy))
+        let policy = Policy::canonical(&site.workspace, policy).approval(AskForApproval::Never);
+        Ok((host, without_refusal(policy)))
     }
+}
+
+/// The policy with every loss accepted: what is lost here is to be seen, not to be refused.
+fn without_refusal(policy: Policy) -> Policy {
+    Guarantee::ALL
+        .into_iter()
+        .fold(policy, |policy, guarantee| policy.accept_loss(guarantee))
+}
+
+fn run(host: Host, policy: Policy, line: &[OsString]) -> io::Result<Ran> {
+    // No rule has a say: what is tried is the sandbox, not who is asked.
+    let book = RuleBook::only(Vec::new(), LoadContext::new());
+    let session = Sandbox::on(host, policy)
+        .and_then(|sandbox| sandbox.session(book, NoPrompter))
+        .map_err(io::Error::other)?;
+    let mut words = line.iter().cloned();
+    let program = words.next().unwrap_or_default();
+    let finished = session
+        .command(program)
+        .args(words)
+        .timeout(TIMEOUT)
+        .output_blocking()
+        .map_err(io::Error::other)?;
+    drop(session);
+    let ended = match finished.outcome {
+        Outcome::Exited { code } => Ended::Exited(code),
+        Outcome::Denied { exit_code, .. } => Ended::Exited(exit_code),
+        Outcome::Signaled { signal } => Ended::Signalled(signal),
+        Outcome::LimitExceeded { .. } => Ended::Signalled(9),
+        Outcome::TimedOut { .. } => Ended::TimedOut,
+        other => return Err(io::Error::other(format!("it could not be run: {other:?}"))),
+    };
+    Ok(Ran {
+        stdout: finished.output.stdout.text().as_bytes().to_vec(),
+        ended,
+    })
 }

@@ -3,13 +3,12 @@
 use palisade::Sandbox;
 use palisade::runner::approve::visible;
 use palisade::runner::evidence::{is_kept, ordinary_permissions, rerun_line};
-use palisade::runner::policy::{
-    Access, Clause, GitAccess, Grant, Permission, Place, PolicyContext, Verdict,
-};
+use palisade::runner::policy::{Access, Clause, GitAccess, Grant, Permission, Place, Verdict};
 
+use super::origin;
 use super::target::Question;
-use super::{lasting, origin};
 use crate::ground::{Ground, Kept, PolicyFlags, Tried};
+use crate::lasting::{Files, Lasting};
 use crate::say::{Tone, Voice};
 
 /// What is said about one access.
@@ -151,7 +150,7 @@ impl Answer<'_> {
         }
         let closed = !self.verdict.is_allowed() || self.why_not == Some(WhyNot::OwnLoopback);
         if closed && !voice.quiet {
-            for (name, said) in self.help(ground, tried.oracle.context()) {
+            for (name, said) in self.help(ground) {
                 line(name, &said);
             }
         }
@@ -202,9 +201,9 @@ impl Answer<'_> {
     }
 
     /// The smallest grant, and the lines that give it. Each was tried: a line that would be refused helps nobody.
-    fn help(&self, ground: &Ground, here: &PolicyContext) -> Vec<(&'static str, String)> {
+    fn help(&self, ground: &Ground) -> Vec<(&'static str, String)> {
         if self.why_not == Some(WhyNot::OwnLoopback) {
-            return self.whole_network("it comes with the whole network alone", ground, here);
+            return self.whole_network("it comes with the whole network alone", ground);
         }
         let Some(grant) = &self.verdict.remedy else {
             let why = match self.question.exists {
@@ -218,7 +217,7 @@ impl Answer<'_> {
         match (grant, Sandbox::on(ground.host.clone(), granted)) {
             (Grant::Host(_), Err(_)) => {
                 let why = "no sandbox here opens single hosts yet";
-                lines.extend(self.whole_network(why, ground, here));
+                lines.extend(self.whole_network(why, ground));
             }
             (_, Err(error)) => {
                 let why = error.to_string();
@@ -229,27 +228,40 @@ impl Answer<'_> {
                     lines.push(("but", "only history comes back to this machine".to_owned()));
                 }
                 lines.push(("once", rerun_line(grant, &["CMD".into()])));
-                lines.push((
-                    "always",
-                    lasting::line(grant, &self.question.access, ground, here),
-                ));
+                lines.push(("always", self.lasting(grant, ground)));
             }
         }
         lines
     }
 
     /// What opens the network, where nothing smaller does.
-    fn whole_network(
-        &self,
-        why: &str,
-        ground: &Ground,
-        here: &PolicyContext,
-    ) -> Vec<(&'static str, String)> {
-        let access = &self.question.access;
+    fn whole_network(&self, why: &str, ground: &Ground) -> Vec<(&'static str, String)> {
         vec![
             ("but", why.to_owned()),
             ("once", "palisade run --net -- CMD".to_owned()),
-            ("always", lasting::whole_network(access, ground, here)),
+            ("always", self.lasting(&Grant::HostLoopback, ground)),
         ]
+    }
+
+    /// What makes a grant lasting, as `run` says it after a denial.
+    fn lasting(&self, grant: &Grant, ground: &Ground) -> String {
+        let files = Files {
+            paths: &ground.paths,
+            host: &ground.host,
+            project: ground.configuration.project.path().as_path(),
+        };
+        let lasting = Lasting {
+            file: ground.paths.user.as_deref(),
+            write: &ground.configuration.rules.policy().settings().write.value,
+            argv: None,
+            helps: &|text, grant| files.open(text, grant),
+        };
+        let lines = lasting.lines(&[(grant, &self.verdict.clause)]);
+        let mut text = format!("in {}:", lasting.place());
+        for line in lines.lines() {
+            text.push_str("\n            ");
+            text.push_str(line);
+        }
+        text
     }
 }

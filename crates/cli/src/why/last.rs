@@ -77,7 +77,10 @@ fn text(record: &AuditRecord) -> String {
     }
     for evidence in &record.evidence {
         match evidence {
-            EvidenceRecord::SystemCall => line("denied", "a system call that it made"),
+            EvidenceRecord::SystemCall => line(
+                "denied",
+                "it died by SIGSYS, as after a system call that the sandbox forbids",
+            ),
             EvidenceRecord::Likely {
                 resource,
                 clause,

@@ -5,7 +5,6 @@
 
 mod answer;
 mod last;
-mod lasting;
 mod origin;
 mod target;
 mod walk;
@@ -23,7 +22,7 @@ use crate::say::Voice;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 yes to everything that was asked, 1 no to some of it, 2 bad usage or policy.
+Exit codes: 0 yes to everything that was asked, 1 no to some of it, 2 bad usage.
 
 Examples:
   palisade why ~/.ssh/id_ed25519

@@ -6,7 +6,7 @@ use palisade::runner::policy::{
     AbsolutePath, Clause, GuardOrigin, PathMatcher, PathSpec, ResolvedPolicy,
 };
 
-use crate::ground::{Ground, PolicyFlags};
+use crate::ground::{Ground, PolicyFlags, absolute};
 
 /// Where a clause comes from.
 pub(super) fn of(
@@ -126,9 +126,10 @@ fn own_or_flag(matcher: &PathMatcher, ground: &Ground) -> String {
 /// The flag that opens a path.
 fn by_flag(path: &AbsolutePath, ground: &Ground, flags: &PolicyFlags) -> Option<&'static str> {
     let same = |given: &std::path::Path| {
-        let given = ground.cwd.join(given);
-        let real = std::fs::canonicalize(&given).unwrap_or(given);
-        real == path.as_path()
+        absolute("", given, &ground.cwd).is_ok_and(|given| {
+            let real = std::fs::canonicalize(&given).unwrap_or(given);
+            real == path.as_path()
+        })
     };
     if flags.write.iter().any(|directory| same(directory)) {
         return Some("-w");

@@ -61,6 +61,18 @@ impl DiffVerdict {
             .unwrap_or(Self::Unmatched)
     }
 
+    /// What becomes of a command then, as the end of "it now ...".
+    const fn becomes(self) -> &'static str {
+        match self {
+            Self::AllowUnsandboxed => "runs without a sandbox, unasked",
+            Self::Allow => "runs in its sandbox, unasked",
+            Self::Unmatched => "is left to the approval policy, because no rule speaks about it",
+            Self::PromptUnsandboxed => "runs without a sandbox, once somebody agrees",
+            Self::Prompt => "runs in its sandbox, once somebody agrees",
+            Self::Forbid => "is forbidden",
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -323,11 +335,11 @@ impl fmt::Display for PolicyDiff {
         for moved in &self.moved {
             writeln!(
                 f,
-                "{}: {}: {} -> {}",
+                "{}: `{}` now {} (before: {})",
                 moved.direction().name(),
                 words::shown(&moved.prefix.join(" ")),
+                moved.to.becomes(),
                 moved.from.name(),
-                moved.to.name()
             )?;
             writeln!(f, "  for example: {}", words::shown(&moved.witness))?;
             for rule in &moved.because {

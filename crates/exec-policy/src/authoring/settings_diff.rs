@@ -31,13 +31,27 @@ impl Changes {
         self.push(direction, format!("{what}: {} -> {}", old.1, new.1));
     }
 
+    /// What is no longer so, in the words that say that it is: "may" becomes "may no longer", others say so first.
+    fn ended(what: &str) -> String {
+        match what.rsplit_once(" may") {
+            Some((who, rest)) => format!("{who} may no longer{rest}"),
+            None => match what.split_once(" is ") {
+                Some((who, rest)) => format!("{who} is no longer {rest}"),
+                None => format!("no longer: {what}"),
+            },
+        }
+    }
+
     /// A set of which every member opens something.
     fn opens(&mut self, what: &str, old: &BTreeSet<String>, new: &BTreeSet<String>) {
         for added in new.difference(old) {
             self.push(Direction::Looser, format!("{what}: {added}"));
         }
         for removed in old.difference(new) {
-            self.push(Direction::Stricter, format!("no longer {what}: {removed}"));
+            self.push(
+                Direction::Stricter,
+                format!("{}: {removed}", Self::ended(what)),
+            );
         }
     }
 
@@ -47,7 +61,10 @@ impl Changes {
             self.push(Direction::Stricter, format!("{what}: {added}"));
         }
         for removed in old.difference(new) {
-            self.push(Direction::Looser, format!("no longer {what}: {removed}"));
+            self.push(
+                Direction::Looser,
+                format!("{}: {removed}", Self::ended(what)),
+            );
         }
     }
 }
@@ -71,27 +88,39 @@ pub(super) fn settings(before: &LoadedPolicy, after: &LoadedPolicy) -> Vec<Setti
     let (old, new) = (before.settings(), after.settings());
     let sandbox = |confined: bool| if confined { "on" } else { "off" };
     changes.ranked(
-        "sandbox",
+        "every command: the sandbox is",
         (!old.confined(), sandbox(old.confined())),
         (!new.confined(), sandbox(new.confined())),
     );
     changes.opens(
-        "writable",
+        "every command may write",
         &texts(&old.write.value),
         &texts(&new.write.value),
     );
     let paths = |list: &[Setting<palisade_policy::PathSpec>]| {
         texts(list.iter().map(|setting| &setting.value))
     };
-    changes.closes("denied", &paths(&old.deny), &paths(&new.deny));
-    changes.closes("read-only", &paths(&old.read_only), &paths(&new.read_only));
     changes.closes(
-        "protected",
+        "every command is kept from reading and writing",
+        &paths(&old.deny),
+        &paths(&new.deny),
+    );
+    changes.closes(
+        "every command may only read",
+        &paths(&old.read_only),
+        &paths(&new.read_only),
+    );
+    changes.closes(
+        "every command is kept from changing",
         &texts(&old.protected.value),
         &texts(&new.protected.value),
     );
     let git = |git| (git_rank(git), words::git_name(git));
-    changes.ranked("git", git(old.git.value), git(new.git.value));
+    changes.ranked(
+        "every command: access to .git",
+        git(old.git.value),
+        git(new.git.value),
+    );
     network(&mut changes, &old.network.value, &new.network.value);
     limits(&mut changes, before, after);
     defaults(&mut changes, before, after);
@@ -102,19 +131,20 @@ pub(super) fn settings(before: &LoadedPolicy, after: &LoadedPolicy) -> Vec<Setti
 }
 
 fn network(changes: &mut Changes, old: &NetworkSetting, new: &NetworkSetting) {
-    let full = |network: &NetworkSetting| matches!(network, NetworkSetting::Full);
-    let name = |full: bool| if full { "everything" } else { "listed hosts" };
-    changes.ranked(
-        "network",
-        (full(old), name(full(old))),
-        (full(new), name(full(new))),
-    );
+    let rank = |network: &NetworkSetting| match network {
+        NetworkSetting::Off => (0, "none"),
+        NetworkSetting::Only(hosts) if hosts.is_empty() => (0, "none"),
+        NetworkSetting::Only(_) => (1, "listed hosts"),
+        NetworkSetting::Full => (2, "everything"),
+    };
+    changes.ranked("every command: network", rank(old), rank(new));
     let hosts = |network: &NetworkSetting| match network {
         NetworkSetting::Only(hosts) => texts(hosts),
         NetworkSetting::Off | NetworkSetting::Full => BTreeSet::new(),
     };
+    let full = |network: &NetworkSetting| matches!(network, NetworkSetting::Full);
     if !full(old) && !full(new) {
-        changes.opens("reachable", &hosts(old), &hosts(new));
+        changes.opens("every command may reach", &hosts(old), &hosts(new));
     }
 }
 
@@ -169,7 +199,7 @@ fn limits(changes: &mut Changes, before: &LoadedPolicy, after: &LoadedPolicy) {
     for limit in LIMITS {
         let old = (limit.of_policy)(&before.settings().limits);
         let new = (limit.of_policy)(&after.settings().limits);
-        let what = format!("limit of {}", limit.what);
+        let what = format!("every command: limit of {}", limit.what);
         changes.ranked(&what, (rank(old), &name(old)), (rank(new), &name(new)));
     }
 }
@@ -182,18 +212,29 @@ fn defaults(changes: &mut Changes, before: &LoadedPolicy, after: &LoadedPolicy) 
     };
     let (old, new) = (before.defaults(), after.defaults());
     changes.ranked(
-        "default for unmatched",
+        "commands that no rule matches",
         rank(old.unmatched),
         rank(new.unmatched),
     );
-    changes.ranked("default for opaque", rank(old.opaque), rank(new.opaque));
-    changes.ranked("default for danger", rank(old.danger), rank(new.danger));
+    changes.ranked(
+        "scripts that cannot be read with certainty",
+        rank(old.opaque),
+        rank(new.opaque),
+    );
+    changes.ranked(
+        "commands in the danger table",
+        rank(old.danger),
+        rank(new.danger),
+    );
     let (old, new) = (before.approval(), after.approval());
     if old != new {
         // Which of two approval policies asks less depends on the command, so any change is one to look at.
         for (direction, sign) in [(Direction::Looser, "now"), (Direction::Stricter, "before")] {
             let ask = if sign == "now" { new } else { old };
-            changes.push(direction, format!("approval policy {sign}: {}", ask.name()));
+            changes.push(
+                direction,
+                format!("every command: approval policy {sign}: {}", ask.name()),
+            );
         }
     }
 }
@@ -203,7 +244,11 @@ fn environment(changes: &mut Changes, before: &LoadedPolicy, after: &LoadedPolic
         Some(names) => texts(names),
         None => BTreeSet::from(["what the caller keeps".to_owned()]),
     };
-    changes.opens("inherited variable", &keep(before), &keep(after));
+    changes.opens(
+        "every command inherits the variable",
+        &keep(before),
+        &keep(after),
+    );
     let (old, new) = (&before.env().prefix, &after.env().prefix);
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let rank = |decision: Option<&RuleDecision>| match decision {
@@ -212,7 +257,7 @@ fn environment(changes: &mut Changes, before: &LoadedPolicy, after: &LoadedPolic
         Some(RuleDecision::Forbid) => (0, "forbid"),
     };
     for name in names {
-        let what = format!("setting the variable {name}");
+        let what = format!("commands that set the variable {name}");
         changes.ranked(&what, rank(old.get(name)), rank(new.get(name)));
     }
 }
@@ -223,13 +268,17 @@ fn programs(changes: &mut Changes, before: &LoadedPolicy, after: &LoadedPolicy) 
     for name in names {
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => {
-                let what = format!("`{name}` may be");
+                let what = format!("the program `{name}` may be");
                 changes.opens(&what, &texts(&old.paths), &texts(&new.paths));
             }
-            (None, Some(_)) => changes.push(Direction::Stricter, format!("`{name}` is pinned")),
-            (Some(_), None) => {
-                changes.push(Direction::Looser, format!("`{name}` is no longer pinned"))
-            }
+            (None, Some(_)) => changes.push(
+                Direction::Stricter,
+                format!("the program `{name}` may only be what is listed"),
+            ),
+            (Some(_), None) => changes.push(
+                Direction::Looser,
+                format!("the program `{name}` may be any file of that name"),
+            ),
             (None, None) => {}
         }
     }
@@ -255,7 +304,11 @@ fn floor(changes: &mut Changes, before: &LoadedPolicy, after: &LoadedPolicy) {
         );
         set
     };
-    changes.closes("floor", &list(before), &list(after));
+    changes.closes(
+        "every layer below is bound by the floor",
+        &list(before),
+        &list(after),
+    );
 }
 
 /// What a command is granted differently, beyond its verdict.

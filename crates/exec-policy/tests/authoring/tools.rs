@@ -238,7 +238,7 @@ fn leaving_the_sandbox_is_a_loosening() {
     assert!(changes.is_loosening());
     assert_eq!(
         changes.to_string(),
-        "looser: x: allow -> allow, without a sandbox\n  for example: x\n  because of `a` (a.toml:2:1)\n"
+        "looser: `x` now runs without a sandbox, unasked (before: allow)\n  for example: x\n  because of `a` (a.toml:2:1)\n"
     );
 }
 

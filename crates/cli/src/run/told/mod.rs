@@ -25,15 +25,17 @@ use palisade::runner::host::Host;
 use palisade::runner::session::Progress;
 use palisade::{Command, Error, Evidence, Finished, Outcome, Session};
 
-use self::denied::Lasting;
 use self::heard::{Heard, Overheard};
 use self::line::Line;
 use self::page::Page;
+use self::weak::Asker;
 use super::start::Run;
 use super::{HowFlags, code};
 use crate::complaint::Complaint;
 use crate::events::{Event, Events};
 use crate::exit::Code;
+use crate::ground::inside;
+use crate::lasting::{Files, Lasting};
 use crate::say::Voice;
 
 /// Who tells about a run.
@@ -98,7 +100,7 @@ impl Told {
         self.events.tell(&programs::unusable(error, code));
         let page = match error {
             Error::Sandbox(failure) => match &failure.refused {
-                Some(refusal) => weak::page(refusal, &self.line, !run.floor.no_accepted_losses),
+                Some(refusal) => weak::page(refusal, &self.line, asker(run)),
                 None => after::not_started(failure, &program(run.argv)),
             },
             other => Page::new("error", crate::say::Tone::Bad, shown(other)),
@@ -123,6 +125,11 @@ impl Told {
             });
             self.voice
                 .note(&self.voice.err_tone(crate::say::Tone::Faint, &line));
+            if run.paths.state.is_none() {
+                self.voice.note(
+                    "this run is not recorded: inside a sandbox nobody can write what was recorded",
+                );
+            }
         }
     }
 
@@ -136,7 +143,7 @@ impl Told {
         match result {
             Ok(finished) => {
                 let code = code::of_outcome(&finished.outcome);
-                self.tell_end(run, &finished);
+                self.tell_end(run, session, &finished);
                 code
             }
             Err(Error::Refused(refusal)) => {
@@ -166,7 +173,7 @@ impl Told {
         }
     }
 
-    fn tell_end(&self, run: &Run<'_>, finished: &Finished) {
+    fn tell_end(&self, run: &Run<'_>, session: &Session, finished: &Finished) {
         let outcome = &finished.outcome;
         if let Outcome::Denied { evidence, .. } = outcome {
             for one in evidence {
@@ -176,7 +183,7 @@ impl Told {
         }
         self.events.tell(&programs::end(finished));
         match outcome {
-            Outcome::Denied { evidence, .. } => self.tell_denied(run, evidence),
+            Outcome::Denied { evidence, .. } => self.tell_denied(run, session, evidence),
             other => {
                 if let Some(page) = after::page(other, &self.line, &program(run.argv)) {
                     self.say(&page);
@@ -186,11 +193,17 @@ impl Told {
         self.tell_notes(finished);
     }
 
-    fn tell_denied(&self, run: &Run<'_>, evidence: &[Evidence]) {
+    fn tell_denied(&self, run: &Run<'_>, session: &Session, evidence: &[Evidence]) {
+        let files = Files {
+            paths: run.paths,
+            host: session.sandbox().host(),
+            project: run.project,
+        };
         let lasting = Lasting {
-            file: run.user_file,
+            file: run.paths.user.as_deref(),
             write: &run.rules.policy().settings().write.value,
-            argv: run.argv,
+            argv: Some(run.argv),
+            helps: &|text, grant| files.open(text, grant),
         };
         self.say(&denied::page(evidence, &self.line, &lasting));
     }
@@ -243,6 +256,15 @@ impl Told {
     fn say(&self, page: &Page) {
         // Nobody is left to be told if that cannot be written.
         crate::say::to_stderr(&page.text(&self.voice));
+    }
+}
+
+/// Who asked for a sandbox that this machine cannot keep.
+fn asker<'a>(run: &Run<'a>) -> Asker<'a> {
+    match (inside::sandbox(), run.floor.no_accepted_losses) {
+        (Some(_), _) => Asker::Inside { argv: run.argv },
+        (None, true) => Asker::BoundByFloor,
+        (None, false) => Asker::MayAccept,
     }
 }
 

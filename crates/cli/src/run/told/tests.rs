@@ -9,12 +9,12 @@ use palisade::runner::outcome::SetupFailure;
 use palisade::runner::policy::{AbsolutePath, Clause, Grant, LimitKind};
 use palisade::{Evidence, Outcome};
 
-use super::denied::Lasting;
 use super::heard::{self, Overheard};
 use super::line::Line;
 use super::page::Page;
 use super::{after, denied, refused};
 use crate::events::Events;
+use crate::lasting::Lasting;
 use crate::say::Voice;
 
 const PLAIN: Voice = Voice {
@@ -37,7 +37,8 @@ fn of_denial(evidence: &[Evidence]) -> String {
     let lasting = Lasting {
         file: Some(Path::new("/home/dev/.config/palisade/policy.toml")),
         write: &[".".to_owned()],
-        argv: &["docker", "ps"].map(OsString::from),
+        argv: Some(&["docker", "ps"].map(OsString::from)),
+        helps: &|_, _| true,
     };
     text(&denied::page(evidence, &line(), &lasting))
 }

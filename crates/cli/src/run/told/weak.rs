@@ -2,21 +2,35 @@
 
 use std::ffi::OsString;
 
+use palisade::runner::evidence::shell_line;
 use palisade::runner::policy::{Loss, Refusal};
 
 use super::line::Line;
 use super::page::Page;
 use crate::say::Tone;
 
-/// The page about losses that nobody accepted. `may_accept` is what the system's floor says.
-pub(crate) fn page(refusal: &Refusal, line: &Line, may_accept: bool) -> Page {
+/// Who asks for a sandbox that cannot be kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asker<'a> {
+    /// Somebody whom the system's floor lets accept a loss.
+    MayAccept,
+    /// Somebody who may not.
+    BoundByFloor,
+    /// A command in a sandbox of ours, which is this one: it accepts nothing, and is contained already.
+    Inside { argv: &'a [OsString] },
+}
+
+/// The page about losses that nobody accepted.
+pub(crate) fn page(refusal: &Refusal, line: &Line, asker: Asker<'_>) -> Page {
     let losses = &refusal.losses;
     let count = losses.len() + refusal.limits.len();
+    let who = match asker {
+        Asker::Inside { .. } => "a sandbox inside a sandbox of Palisade's",
+        Asker::MayAccept | Asker::BoundByFloor => "this machine",
+    };
     let what = match count {
-        1 => "this machine cannot keep something that the policy promises; nothing ran".to_owned(),
-        _ => {
-            format!("this machine cannot keep {count} things that the policy promises; nothing ran")
-        }
+        1 => format!("{who} cannot keep something that the policy promises; nothing ran"),
+        _ => format!("{who} cannot keep {count} things that the policy promises; nothing ran"),
     };
     let mut page = Page::new("refused", Tone::Bad, what);
     let common = common(losses);
@@ -31,6 +45,14 @@ pub(crate) fn page(refusal: &Refusal, line: &Line, may_accept: bool) -> Page {
         page = page.more(format!(
             "the limit {limit:?} is required and cannot be enforced"
         ));
+    }
+    if let Asker::Inside { argv } = asker {
+        return page
+            .more("a command accepts no loss for itself; only whoever runs it from outside could")
+            .next(
+                "run it as it is: the sandbox around this one holds it",
+                shell_line(argv),
+            );
     }
     let mut cures: Vec<&str> = Vec::new();
     for cure in losses.iter().filter_map(|loss| loss.cure.as_deref()) {
@@ -50,7 +72,7 @@ pub(crate) fn page(refusal: &Refusal, line: &Line, may_accept: bool) -> Page {
     if losses.is_empty() || !refusal.limits.is_empty() {
         return page;
     }
-    if !may_accept {
+    if matches!(asker, Asker::BoundByFloor) {
         return page
             .more("the system's floor accepts no loss: only the administrator can change that");
     }

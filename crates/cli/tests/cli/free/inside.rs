@@ -67,3 +67,31 @@ fn outside_the_same_is_not_refused_for_that() {
     let said = house.say(["trust", "--show"]);
     assert!(!said.err.contains("refused inside"), "{said:?}");
 }
+
+#[test]
+fn a_run_inside_says_why_it_does_not_and_what_does() {
+    let house = house();
+    if unavailable(&house) {
+        return;
+    }
+    for marker in [true, false] {
+        let said = inside(&house, marker, &["run", "--", "echo", "it's inside"]);
+        assert_eq!((said.code, said.out.as_str()), (126, ""), "{said:?}");
+        assert!(
+            said.err.starts_with(
+                "palisade: refused: a sandbox inside a sandbox of Palisade's cannot keep"
+            ),
+            "{said:?}"
+        );
+        // The last line runs, and no line accepts a loss.
+        assert!(!said.err.contains("--accept-loss"), "{said:?}");
+        let last = said.err.lines().last().unwrap();
+        assert_eq!(last, r"    echo 'it'\''s inside'", "{said:?}");
+        nothing_changed(&house, &said);
+    }
+    // What only answers works, without what people agreed to.
+    let said = inside(&house, true, &["check", "--", "git", "push", "--force"]);
+    assert_eq!(said.code, 4, "{said:?}");
+    let said = inside(&house, true, &["why", "--access", "read", "."]);
+    assert_eq!(said.code, 0, "{said:?}");
+}

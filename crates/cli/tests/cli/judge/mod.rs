@@ -161,3 +161,22 @@ fn bytes_that_are_no_text_are_judged_as_they_are() {
         "{said:?}"
     );
 }
+
+#[test]
+#[cfg(unix)]
+fn no_byte_of_a_command_is_lost() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let house = House::new();
+    let odd = std::ffi::OsStr::from_bytes(b"\xff\xfe");
+    let mut command = house.palisade();
+    command.args(["check", "--json", "--", "ls", "é"]).arg(odd);
+    let said = Said::of(command.output().unwrap());
+    let object: Value = serde_json::from_str(&said.out).unwrap();
+    // The form of events: docs/events.schema.json, `bytes`.
+    let expected = serde_json::json!(["ls", "é", { "base64": "//4=" }]);
+    assert_eq!(object["command"], expected, "{object}");
+    let said = with_input(&house, &["check", "--json"], b"ls \xff\n");
+    let object: Value = serde_json::from_str(&said.out).unwrap();
+    let expected = serde_json::json!({ "base64": "bHMg/wo=" });
+    assert_eq!(object["script"], expected, "{object}");
+}

@@ -153,6 +153,44 @@ fn a_pager_behind_us_keeps_its_keys_and_lines_still_arrive() {
 }
 
 #[test]
+fn with_its_output_in_a_pipe_ctrl_c_and_ctrl_z_do_what_they_do_without_us() {
+    let house = House::new();
+    let word = word(&house);
+    let mut terminal = shell(&house);
+    let inner = "echo rea\"\"dy >&2; while read line; do echo \"<$line>\"; done";
+    terminal.type_keys(format!("$P --quiet run -- sh -c '{inner}' {word} | cat\n"));
+    terminal.expect("ready\r\n");
+    terminal.type_keys("\x1a");
+    terminal.expect("Stopped");
+    terminal.expect("at your service$ ");
+    until("it is stopped inside", || states(&word) == ['T']);
+    terminal.type_keys("fg\n");
+    until("it goes on inside", || states(&word) == ['S']);
+    terminal.type_keys("one\n");
+    terminal.expect("<one>");
+    terminal.type_keys("\x03");
+    terminal.expect("at your service$ ");
+    until("nothing of it runs", || states(&word).is_empty());
+    terminal.type_keys("exit 7\n");
+    assert_eq!(terminal.end().code(), Some(7));
+}
+
+/// What docs/troubleshooting.md says about passwords: the pipe goes inside, too.
+#[test]
+fn a_password_is_not_shown_where_the_pipe_is_inside() {
+    let house = House::new();
+    let script = "stty -echo < /dev/tty; echo ready; read line < /dev/tty; stty echo < /dev/tty; echo \"${#line}\" | cat";
+    let mut command = house.palisade();
+    command.args(["--quiet", "run", "-c", script]);
+    let mut terminal = Terminal::start(&mut command);
+    terminal.expect("ready");
+    terminal.type_keys("hunter2\r");
+    terminal.expect("7\r\n");
+    assert_eq!(terminal.end().code(), Some(0));
+    assert!(!terminal.all().contains("hunter2"), "{}", terminal.all());
+}
+
+#[test]
 fn ctrl_z_stops_it_and_fg_lets_it_go_on() {
     let house = House::new();
     let word = word(&house);

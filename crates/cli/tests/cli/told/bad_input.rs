@@ -151,3 +151,73 @@ fn help_is_short_and_has_examples() {
         insta::assert_snapshot!(name, said.out);
     }
 }
+
+#[test]
+fn short_help_fits_on_a_small_screen() {
+    let house = House::new();
+    for command in ["run", "sh", "check", "explain", "verify"] {
+        let said = house.say([command, "-h"]);
+        assert_eq!(said.code, 0, "{said:?}");
+        let widest = said.out.lines().map(|line| line.chars().count()).max();
+        // The line of the prompt is the 24th.
+        assert!(
+            said.out.lines().count() <= 23 && widest <= Some(80),
+            "{command}: {widest:?}\n{}",
+            said.out
+        );
+        // The long one has every option.
+        let long = house.say([command, "--help"]);
+        assert!(long.out.contains("--accept-loss"), "{}", long.out);
+    }
+}
+
+#[test]
+fn paths_of_flags_may_lead_up() {
+    let house = House::new();
+    house.write("notes", "mine\n");
+    house.write("shared/there", "");
+    house.write(".netrc", "hidden words\n");
+    std::fs::create_dir(house.project().join("src")).unwrap();
+    let script = [
+        "run",
+        "--grant",
+        "read:src/../../.netrc",
+        "-c",
+        "cat ../.net?c",
+    ];
+    let said = house.say(script);
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (0, "hidden words\n"),
+        "{said:?}"
+    );
+    for flags in [["-w", "src/../../shared"], ["--grant", "write:../shared"]] {
+        let said = house.say(
+            ["run"]
+                .iter()
+                .chain(&flags)
+                .chain(&["--", "touch", "../shared/x"]),
+        );
+        assert_eq!(said.code, 0, "{flags:?}: {said:?}");
+        std::fs::remove_file(house.home().join("shared/x")).unwrap();
+    }
+    let said = house.say([
+        "run",
+        "--deny-read",
+        "src/../../notes",
+        "-c",
+        "cat ../notes",
+    ]);
+    assert!(said.code != 0 && said.out.is_empty(), "{said:?}");
+    let said = house.say(["run", "--workspace", "src/..", "--", "touch", "made"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    // Where it leads cannot be told, and is not guessed.
+    for flags in [["-w", "gone/../../shared"], ["--grant", "read:gone/../x"]] {
+        let said = house.say(["run"].iter().chain(&flags).chain(&["--", "true"]));
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(
+            said.err.contains("where `..` leads cannot be told"),
+            "{said:?}"
+        );
+    }
+}

@@ -185,3 +185,64 @@ fn time_that_is_up_says_so_and_how_to_get_more() {
     assert_eq!(said.code, 124, "{said:?}");
     insta::assert_snapshot!(plain(&house, &said.err));
 }
+
+/// What `why` says keeps something open, line by line.
+fn always(house: &House, arguments: &[&str]) -> String {
+    let said = house.say(["why"].iter().chain(arguments));
+    let mut lines = said
+        .out
+        .lines()
+        .skip_while(|line| !line.starts_with("  always"));
+    assert!(lines.next().is_some(), "{said:?}");
+    let lines: Vec<&str> = lines
+        .take_while(|line| line.starts_with("          "))
+        .map(str::trim_start)
+        .collect();
+    lines.join("\n")
+}
+
+#[test]
+fn why_says_the_same_lines_keep_it_as_run_does() {
+    let house = House::new();
+    house.write(".netrc", "hidden words\n");
+    house.write("shared/there", "");
+    house.write("project/vendor/lib.rs", "\n");
+    let secret = house.home().join(".netrc");
+    let shared = house.home().join("shared/there");
+    let vendored = house.project().join("vendor/lib.rs");
+    for (path, access, settings, command) in [
+        (&secret, "read", "", "cat"),
+        (&shared, "write", "", "touch"),
+        (
+            &vendored,
+            "write",
+            "[filesystem]\nread_only = [\"vendor\"]\n",
+            "touch",
+        ),
+        (&shared, "write", "preset = \"read-only\"\n", "touch"),
+    ] {
+        house.write(
+            ".config/palisade/policy.toml",
+            &format!("version = 1\n{settings}"),
+        );
+        // In a file, because rules know the names of secrets.
+        let script = house.project().join("try.sh");
+        std::fs::write(&script, format!("{command} {}\n", path.display())).unwrap();
+        let ran = house.say(["run", "--", "sh", "try.sh"]);
+        assert_ne!(ran.code, 0, "{ran:?}");
+        let kept = below(&ran, KEEP);
+        let asked = always(&house, &["--access", access, path.to_str().unwrap()]);
+        let any = kept
+            .replace("prefix = [\"sh\", \"try.sh\"]", "prefix = [\"CMD\"]")
+            .replace("id = \"sh-may\"", "id = \"CMD-may\"");
+        assert_eq!(any, asked, "{path:?} {settings}: {ran:?}");
+        // And they really keep it.
+        let text = format!("{settings}{kept}\n");
+        house.write(
+            ".config/palisade/policy.toml",
+            &format!("version = 1\n{text}"),
+        );
+        let again = house.say(["run", "--", "sh", "try.sh"]);
+        assert_eq!(again.code, 0, "{text}: {again:?}");
+    }
+}

@@ -8,6 +8,8 @@ mod status;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
+mod system_calls;
+#[cfg(target_os = "linux")]
 mod weaker;
 
 use crate::support::{House, Said};

@@ -216,6 +216,13 @@ fn the_loopback_of_this_machine_is_not_the_sessions() {
             (open, open),
             "{why:?} {ran:?}"
         );
+        // No grant is silently without effect.
+        let refused = "--grant host-loopback: a sandbox on Linux has a loopback of its own";
+        assert_eq!(
+            ran.err.contains(refused),
+            cfg!(target_os = "linux") && flags.contains(&"host-loopback"),
+            "{ran:?}"
+        );
     }
 }
 
