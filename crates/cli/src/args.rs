@@ -126,6 +126,6 @@ pub(crate) fn completions(args: &CompletionsArgs, voice: &Voice) -> Result<ExitC
         "palisade",
         &mut text,
     );
-    voice.answer(&String::from_utf8_lossy(&text));
+    voice.answer_file(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,8 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let voice = Voice::of(&invocation);
-    match carry_out(invocation, &voice) {
+    let done = carry_out(invocation, &voice).and_then(|code| say::all_answered().map(|()| code));
+    match done {
         Ok(code) => code,
         Err(complaint) => {
             voice.complain(&complaint);

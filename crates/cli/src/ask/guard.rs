@@ -1,15 +1,18 @@
 //! Whoever answers must not be the one who is asked about: a command that could replace the answering program, or listen
 //! on its socket, would approve itself.
 
+use std::ffi::OsString;
 use std::path::Path;
 
-use palisade::runner::audit::check_unwritable;
+use palisade::runner::approve::visible;
+use palisade::runner::audit::{AuditError, check_unwritable};
 use palisade::runner::policy::{
     AbsolutePath, Access, HomeRoot, Peer, PolicyContext, ResolvedPolicy, UnixAddress,
 };
 
 use crate::complaint::Complaint;
 use crate::ground::Ground;
+use crate::say::shown;
 
 /// The policy that commands run under, as the oracle reads it.
 fn resolved(ground: &Ground) -> Result<ResolvedPolicy, Complaint> {
@@ -24,14 +27,39 @@ fn resolved(ground: &Ground) -> Result<ResolvedPolicy, Complaint> {
 ///
 /// # Errors
 /// It could.
-pub(super) fn refuse_writable(flag: &str, path: &Path, ground: &Ground) -> Result<(), Complaint> {
+pub(crate) fn refuse_writable(flag: &str, path: &Path, ground: &Ground) -> Result<(), Complaint> {
     check_unwritable(path, &resolved(ground)?).map_err(|error| {
-        Complaint::refused(format!(
-            "{flag} {}: the command that is asked about could answer for itself: {error}",
-            path.display()
-        ))
-        .help("keep it outside of everything that commands may write")
+        let what = match flag {
+            "--events" => "the command could write there as well",
+            _ => "the command that is asked about could answer for itself",
+        };
+        // The error names the path once more, and speaks of records.
+        let why = match error {
+            AuditError::WritableFromSandbox { path, clause } => {
+                format!("{} can be written ({clause})", shown(&path))
+            }
+            other => visible(&other.to_string()),
+        };
+        Complaint::refused(format!("{flag} {}: {what}: {why}", shown(path)))
+            .help("keep it outside of everything that commands may write")
     })
+}
+
+/// The search path without the directories that a command could put programs into, such as those of a project's own tools.
+///
+/// # Errors
+/// The policy makes no sense here.
+pub(super) fn out_of_reach(
+    search_path: Option<OsString>,
+    ground: &Ground,
+) -> Result<OsString, Complaint> {
+    let policy = resolved(ground)?;
+    let search_path = search_path.unwrap_or_default();
+    let kept = std::env::split_paths(&search_path)
+        .filter(|directory| directory.is_absolute())
+        .filter(|directory| check_unwritable(&directory.join("program"), &policy).is_ok());
+    // What was split can be joined.
+    Ok(std::env::join_paths(kept).unwrap_or_default())
 }
 
 /// Refuses a socket that a command could connect to.
@@ -43,7 +71,7 @@ pub(super) fn refuse_reachable(flag: &str, path: &Path, ground: &Ground) -> Resu
     let refused = || {
         Complaint::refused(format!(
             "{flag} {}: the command that is asked about could speak to it as well",
-            path.display()
+            shown(&path)
         ))
         .help("grant it another socket, or none")
     };

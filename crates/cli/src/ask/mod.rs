@@ -27,6 +27,8 @@ use std::time::Duration;
 use palisade::runner::approve::{Prompt, Prompter};
 use palisade::runner::exec_policy::ReviewDecision;
 
+#[cfg(unix)]
+pub(crate) use self::guard::refuse_writable;
 use crate::complaint::Complaint;
 use crate::ground::Ground;
 use crate::say::Voice;
@@ -37,6 +39,9 @@ pub(crate) const NOBODY: &str = "nobody could be asked";
 /// How long a program or a socket has for an answer, unless a flag says otherwise.
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Nobody waits longer, and every clock can count it.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Who answers questions.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -138,6 +143,6 @@ fn nobody(why: &str) -> impl Prompter + use<> {
 fn wait(text: &str) -> Result<Duration, String> {
     crate::say::span::seconds(text)
         .map(Duration::from_secs)
-        .filter(|time| !time.is_zero())
-        .ok_or_else(|| "give a duration such as 30s, 5m or 1h".to_owned())
+        .filter(|time| !time.is_zero() && *time <= LONGEST)
+        .ok_or_else(|| "give a duration such as 30s, 5m or 1h, of 30 days at most".to_owned())
 }

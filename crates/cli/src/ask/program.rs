@@ -14,6 +14,7 @@ use super::exchange::{Failed, Until, exchange};
 use super::{Place, guard, wire};
 use crate::complaint::Complaint;
 use crate::ground::Ground;
+use crate::say::shown;
 
 const FLAG: &str = "--approval-command";
 
@@ -30,14 +31,16 @@ pub(super) fn answers(
     let found = find(program, ground).ok_or_else(|| {
         Complaint::usage(format!(
             "{FLAG} {}: there is no such program",
-            program.display()
+            shown(&program)
         ))
     })?;
     guard::refuse_writable(FLAG, &found, ground)?;
+    let search_path = guard::out_of_reach(std::env::var_os("PATH"), ground)?;
     let answering = Answering {
         // No link on the way there can lead elsewhere later.
         program: found,
         name: program.to_owned(),
+        search_path,
         place,
         patience,
     };
@@ -48,6 +51,8 @@ pub(super) fn answers(
 struct Answering {
     program: PathBuf,
     name: OsString,
+    /// Where it finds its interpreter and other programs: nowhere that a command could put one.
+    search_path: OsString,
     place: Place,
     patience: Duration,
 }
@@ -67,6 +72,7 @@ impl Answering {
         let mut child = Command::new(&self.program);
         let child = child
             .arg0(&self.name)
+            .env("PATH", &self.search_path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn();

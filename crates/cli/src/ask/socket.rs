@@ -14,6 +14,7 @@ use super::exchange::{Until, exchange};
 use super::{Place, guard, wire};
 use crate::complaint::Complaint;
 use crate::ground::Ground;
+use crate::say::shown;
 
 const FLAG: &str = "--approval-socket";
 
@@ -28,7 +29,7 @@ pub(super) fn answers(
     ground: &Ground,
 ) -> Result<Box<dyn Prompter>, Complaint> {
     let path = ground.cwd.join(path);
-    let refused = |why: String| Complaint::refused(format!("{FLAG} {}: {why}", path.display()));
+    let refused = |why: String| Complaint::refused(format!("{FLAG} {}: {why}", shown(&path)));
     // No link on the way there can lead elsewhere later.
     let path = fs::canonicalize(&path).map_err(|error| refused(error.to_string()))?;
     let found = fs::symlink_metadata(&path).map_err(|error| refused(error.to_string()))?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade::runner::host::Host;
 
 use super::finding::Finding;
+use crate::say::shown;
 
 /// What is known about the directories of configuration and state.
 pub(super) fn findings(host: &Host) -> Vec<Option<Finding>> {
@@ -21,18 +22,18 @@ pub(super) fn findings(host: &Host) -> Vec<Option<Finding>> {
                     .mended_by("set HOME"),
             );
         };
-        let shown = directory.display();
+        let place = shown(&directory);
         if !directory.exists() {
-            return Some(Finding::fine(name, format!("{shown} (not there yet)")));
+            return Some(Finding::fine(name, format!("{place} (not there yet)")));
         }
         Some(match others_write(directory) {
             Some(open) => {
-                let open = open.display();
+                let open = shown(&open);
                 Finding::gap(name, format!("others can write {open}"))
                     .costs(format!("whoever can write there decides about {holds}"))
                     .mended_by(format!("chmod go-w {open}"))
             }
-            None => Finding::fine(name, shown),
+            None => Finding::fine(name, place),
         })
     })
     .collect()

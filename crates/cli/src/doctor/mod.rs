@@ -22,7 +22,7 @@ use self::trial::Trial;
 use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::inside;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -54,7 +54,7 @@ pub(crate) fn doctor(args: &DoctorArgs, voice: &Voice) -> Result<ExitCode, Compl
     findings.extend(directories::findings(&host));
     let report = Report::new(trial, findings.into_iter().flatten().collect());
     match args.json {
-        true => voice.answer(&report.json()?),
+        true => voice.answer_json(&report.json()?),
         false => voice.answer(&report.text(voice)),
     }
     Ok(match report.is_full() {
@@ -90,14 +90,14 @@ fn helper(host: &Host) -> Option<Finding> {
                 .costs("nothing can run"),
         );
     };
-    let shown = helper.display();
+    let place = shown(&helper);
     Some(match directories::others_write(helper) {
         Some(open) => {
-            let open = open.display();
+            let open = shown(&open);
             Finding::gap("helper", format!("others can write {open}"))
                 .costs("whoever can write there decides what runs outside every sandbox")
                 .mended_by(format!("chmod go-w {open}"))
         }
-        None => Finding::fine("helper", shown),
+        None => Finding::fine("helper", place),
     })
 }

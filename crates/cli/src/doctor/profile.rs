@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::directories::writable_by_others;
 use crate::complaint::Complaint;
+use crate::say::shown;
 
 /// The first line of every profile of ours: nothing else is ever replaced.
 const MARK: &str = "# Written by `palisade setup`.";
@@ -46,19 +47,19 @@ pub(super) fn is_restricted() -> bool {
 /// # Errors
 /// The path cannot be written in a profile, or somebody else could put another program there.
 pub(super) fn text(program: &Path, places: &Places) -> Result<String, Complaint> {
-    let shown = program.display();
+    let place = shown(&program);
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._+-".contains(&byte);
     let name = program.to_str().filter(|path| path.bytes().all(plain));
     let Some(name) = name.filter(|name| name.starts_with('/')) else {
         return Err(Complaint::refused(format!(
-            "{shown}: a profile cannot name this path: only letters, digits and `/ . _ + -` are safe there"
+            "{place}: a profile cannot name this path: only letters, digits and `/ . _ + -` are safe there"
         ))
         .help(install_line(program)));
     };
     if let Some(open) = writable_by_others(program, &[places.owner]) {
         return Err(Complaint::refused(format!(
-            "{shown}: somebody else than root can write {}, and so put any program where the profile lets one make user namespaces",
-            open.display()
+            "{place}: somebody else than root can write {}, and so put any program where the profile lets one make user namespaces",
+            shown(&open)
         ))
         .help(install_line(program)));
     }
@@ -79,7 +80,7 @@ pub(super) fn text(program: &Path, places: &Places) -> Result<String, Complaint>
 fn install_line(program: &Path) -> String {
     format!(
         "sudo install -o root -g root -m 755 {} /usr/local/bin/palisade && sudo /usr/local/bin/palisade setup --apply",
-        program.display()
+        shown(&program)
     )
 }
 
@@ -97,7 +98,7 @@ pub(super) enum Installed {
 /// # Errors
 /// Something else is there, or it cannot be written or loaded.
 pub(super) fn install(text: &str, places: &Places) -> Result<Installed, Complaint> {
-    let shown = places.file.display();
+    let place = shown(&places.file);
     let parser = places.parser.as_ref().ok_or_else(|| {
         Complaint::failed("there is no apparmor_parser that could load the profile")
             .help("sudo apt install apparmor")
@@ -106,20 +107,20 @@ pub(super) fn install(text: &str, places: &Places) -> Result<Installed, Complain
         Ok(there) if there == text => Installed::Already,
         Ok(there) if !there.starts_with(MARK) => {
             return Err(Complaint::refused(format!(
-                "{shown} was not written by `palisade setup`, so it is not replaced"
+                "{place} was not written by `palisade setup`, so it is not replaced"
             ))
             .help(format!(
-                "look at it, and move it away: sudo mv {shown} {shown}.old"
+                "look at it, and move it away: sudo mv {place} {place}.old"
             )));
         }
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(Complaint::failed(format!(
-                "{shown} cannot be read: {error}"
+                "{place} cannot be read: {error}"
             )));
         }
         _ => {
             replace(&places.file, text).map_err(|error| {
-                Complaint::failed(format!("{shown} cannot be written: {error}"))
+                Complaint::failed(format!("{place} cannot be written: {error}"))
             })?;
             Installed::New
         }
@@ -130,13 +131,11 @@ pub(super) fn install(text: &str, places: &Places) -> Result<Installed, Complain
         .env_clear()
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| {
-            Complaint::failed(format!("{} cannot be run: {error}", parser.display()))
-        })?;
+        .map_err(|error| Complaint::failed(format!("{} cannot be run: {error}", shown(&parser))))?;
     match loaded.status.success() {
         true => Ok(installed),
         false => Err(Complaint::failed(format!(
-            "{shown} is written, but AppArmor does not take it: {}",
+            "{place} is written, but AppArmor does not take it: {}",
             String::from_utf8_lossy(&loaded.stderr).trim()
         ))),
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::complaint::Complaint;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[cfg(target_os = "linux")]
 pub(super) fn setup(apply: bool, voice: &Voice) -> Result<ExitCode, Complaint> {
@@ -25,7 +25,7 @@ pub(super) fn setup(apply: bool, voice: &Voice) -> Result<ExitCode, Complaint> {
         return Ok(ExitCode::SUCCESS);
     }
     let profile = text(&program, &places)?;
-    let file = places.file.display();
+    let file = shown(&places.file);
     if !apply {
         voice.answer(&format!(
             "# {file}, loaded with apparmor_parser --replace\n{profile}"
@@ -35,7 +35,7 @@ pub(super) fn setup(apply: bool, voice: &Voice) -> Result<ExitCode, Complaint> {
     }
     if !rustix::process::geteuid().is_root() {
         return Err(Complaint::refused("only root can install a profile")
-            .help(format!("sudo {} setup --apply", program.display())));
+            .help(format!("sudo {} setup --apply", shown(&program))));
     }
     let said = match install(&profile, &places)? {
         Installed::New => format!("{file} is written and loaded\nnext: palisade doctor\n"),

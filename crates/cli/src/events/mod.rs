@@ -10,7 +10,7 @@ mod sink;
 mod sys;
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 pub(crate) use self::bytes::Bytes;
 pub(crate) use self::event::{Ending, Event, Grant, Kept, Loss, Place, Written};
-use self::sink::Sink;
+use self::sink::{Named, Sink};
 use crate::complaint::Complaint;
 
 /// The version of the form of events. Fields and types are only added; readers skip those that they do not know.
@@ -32,8 +32,8 @@ pub(crate) struct Events(Option<Arc<Stream>>);
 #[derive(Debug)]
 struct Stream {
     id: String,
-    /// The file that no command may write, if it is one.
-    path: Option<PathBuf>,
+    /// What no command may write.
+    named: Named,
     state: Mutex<State>,
 }
 
@@ -65,15 +65,15 @@ impl Events {
         let Some(named) = named else {
             return Ok(Self(None));
         };
-        let (sink, path) = sink::open(named, cwd).map_err(|why| {
-            Complaint::usage(format!("--events {}: {why}", named.to_string_lossy())).help(
+        let (sink, named_place) = sink::open(named, cwd).map_err(|why| {
+            Complaint::usage(format!("--events {}: {why}", crate::say::shown(named))).help(
                 "name a file outside of what the command writes, or an open descriptor as fd:N",
             )
         })?;
         let time = Timestamp::from(SystemTime::now()).millis();
         Ok(Self(Some(Arc::new(Stream {
             id: format!("{time:x}-{:x}", std::process::id()),
-            path,
+            named: named_place,
             state: Mutex::new(State {
                 sink,
                 seq: 0,
@@ -85,7 +85,19 @@ impl Events {
 
     /// The file that events are written to, which no command may write.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.0.as_ref()?.path.as_deref()
+        match &self.0.as_ref()?.named {
+            Named::File(path) => Some(path),
+            Named::Pipe(_) | Named::Nothing => None,
+        }
+    }
+
+    /// The pipe that events are written to, which must be out of reach of every command.
+    #[cfg(unix)]
+    pub(crate) fn pipe(&self) -> Option<&Path> {
+        match &self.0.as_ref()?.named {
+            Named::Pipe(path) => Some(path),
+            Named::File(_) | Named::Nothing => None,
+        }
     }
 
     /// Writes an event. After the last one, none is written any more.

@@ -19,45 +19,107 @@ impl Sink {
     }
 }
 
-/// Opens what is named, and says which file it is, if it is one.
-pub(super) fn open(named: &OsStr, cwd: &Path) -> Result<(Sink, Option<PathBuf>), String> {
+/// What events are written to, where it has a name by which a command could write there, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// A file, which a sandbox can keep from being written.
+    File(PathBuf),
+    /// A pipe, which no read-only mount keeps: it must be out of reach.
+    Pipe(PathBuf),
+    /// A pipe without a name, a terminal, a device.
+    Nothing,
+}
+
+/// Opens what is named, and says what it is.
+pub(super) fn open(named: &OsStr, cwd: &Path) -> Result<(Sink, Named), String> {
     let descriptor = named
         .to_str()
         .and_then(|named| named.strip_prefix(DESCRIPTOR));
-    match descriptor {
-        Some(number) => of_descriptor(number),
-        None => of_file(&cwd.join(named)),
-    }
+    let (file, path) = match descriptor {
+        Some(number) => of_descriptor(number)?,
+        None => of_file(&cwd.join(named))?,
+    };
+    let named = examined(&file, path)?;
+    Ok((Sink(file), named))
 }
 
-fn of_file(path: &Path) -> Result<(Sink, Option<PathBuf>), String> {
+fn of_file(path: &Path) -> Result<(File, Option<PathBuf>), String> {
     let file = opened(path)?;
+    Ok((file, std::fs::canonicalize(path).ok()))
+}
+
+/// What is open, if no command could write it by another name or by a stream of its own.
+#[cfg(unix)]
+fn examined(file: &File, path: Option<PathBuf>) -> Result<Named, String> {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+    let found = file.metadata().map_err(|error| error.to_string())?;
+    let kind = found.file_type();
+    if kind.is_char_device() {
+        return Ok(Named::Nothing);
+    }
+    if kind.is_file() && found.nlink() > 1 {
+        return Err("it has another name, by which a command could write it".to_owned());
+    }
+    let streams = [
+        ("standard input", rustix::stdio::stdin()),
+        ("standard output", rustix::stdio::stdout()),
+        ("standard error", rustix::stdio::stderr()),
+    ];
+    for (name, stream) in streams {
+        let same = rustix::fs::fstat(stream)
+            .is_ok_and(|stream| (stream.st_dev, stream.st_ino) == (found.dev(), found.ino()));
+        if same {
+            return Err(format!(
+                "it is the same as {name}, where the command writes what it likes"
+            ));
+        }
+    }
+    Ok(match path {
+        Some(path) if kind.is_file() => Named::File(path),
+        Some(path) if kind.is_fifo() && path.is_absolute() && path.exists() => Named::Pipe(path),
+        _ => Named::Nothing,
+    })
+}
+
+#[cfg(not(unix))]
+fn examined(file: &File, path: Option<PathBuf>) -> Result<Named, String> {
     let regular = file.metadata().is_ok_and(|found| found.is_file());
-    let path = regular.then(|| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
-    Ok((Sink(file), path))
+    Ok(match path {
+        Some(path) if regular => Named::File(path),
+        _ => Named::Nothing,
+    })
 }
 
 /// Opens a file to add to it. A link may lead to a pipe or a device, as `/dev/fd/63` does, but not to a file: a command that
-/// ran before could have put it there, to have this program write somewhere else.
+/// ran before could have put it there, to have this program write somewhere else. A pipe that nobody reads is not waited
+/// for: a command could have put that there as well.
 #[cfg(unix)]
 fn opened(path: &Path) -> Result<File, String> {
-    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+    use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = OpenOptions::new();
     options.append(true).create(true).mode(0o600);
-    let (file, linked) = match options.clone().custom_flags(libc::O_NOFOLLOW).open(path) {
-        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
-            let file = options.create(false).open(path);
-            (file.map_err(|error| error.to_string())?, true)
-        }
-        other => (other.map_err(|error| error.to_string())?, false),
+    let flags = libc::O_NONBLOCK;
+    let told = |error: io::Error| match error.raw_os_error() {
+        Some(libc::ENXIO) => "nobody reads from this pipe".to_owned(),
+        _ => error.to_string(),
     };
-    let found = file.metadata().map_err(|error| error.to_string())?;
-    match found.is_file() {
-        true if linked => Err("it is a link to a file; name the file itself".to_owned()),
-        true if found.nlink() != 1 => {
-            Err("it has another name, by which a command could write it".to_owned())
+    let first = options
+        .clone()
+        .custom_flags(flags | libc::O_NOFOLLOW)
+        .open(path);
+    let (file, linked) = match first {
+        Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+            let file = options.create(false).custom_flags(flags).open(path);
+            (file.map_err(told)?, true)
         }
-        _ => Ok(file),
+        other => (other.map_err(told)?, false),
+    };
+    // A reader that is slow is waited for.
+    rustix::io::ioctl_fionbio(&file, false).map_err(|errno| errno.to_string())?;
+    let found = file.metadata().map_err(|error| error.to_string())?;
+    match found.is_file() && linked {
+        true => Err("it is a link to a file; name the file itself".to_owned()),
+        false => Ok(file),
     }
 }
 
@@ -69,7 +131,7 @@ fn opened(path: &Path) -> Result<File, String> {
 }
 
 #[cfg(unix)]
-fn of_descriptor(number: &str) -> Result<(Sink, Option<PathBuf>), String> {
+fn of_descriptor(number: &str) -> Result<(File, Option<PathBuf>), String> {
     let number: i32 = number
         .parse()
         .ok()
@@ -81,11 +143,10 @@ fn of_descriptor(number: &str) -> Result<(Sink, Option<PathBuf>), String> {
         Some(libc::EBADF) => format!("descriptor {number} is not open for writing"),
         _ => error.to_string(),
     })?;
-    let regular = file.metadata().is_ok_and(|found| found.is_file());
-    Ok((Sink(file), named.filter(|_| regular)))
+    Ok((file, named))
 }
 
 #[cfg(not(unix))]
-fn of_descriptor(_: &str) -> Result<(Sink, Option<PathBuf>), String> {
+fn of_descriptor(_: &str) -> Result<(File, Option<PathBuf>), String> {
     Err("descriptors are for Unix; name a file".to_owned())
 }

@@ -41,7 +41,7 @@ pub(crate) fn of_file(error: &ConfigError) -> Complaint {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
             of_errors(errors)
         }
-        other => Complaint::usage(other),
+        other => Complaint::usage(palisade::runner::approve::visible(&other.to_string())),
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn of_errors(errors: &PolicyErrors) -> Complaint {
         // Writing to a string cannot fail.
         let _ = match flag(error) {
             Some(flag) => writeln!(text, "{flag}: {}", of_flag(error)),
-            None => writeln!(text, "{error}"),
+            None => writeln!(text, "{}", of_place(error)),
         };
         text.push_str(&excerpt(error.origin()).unwrap_or_default());
     }
@@ -73,6 +73,13 @@ fn of_flag(error: &PolicyFileError) -> String {
     let key = format!("`{}`: ", error.key());
     text.split_once(&key)
         .map_or(text.clone(), |(_, what)| what.to_owned())
+}
+
+/// What is wrong with a file, whatever the file is called.
+fn of_place(error: &PolicyFileError) -> String {
+    let source = &error.origin().source;
+    let name = crate::say::shown(source);
+    error.to_string().replace(source, &name)
 }
 
 /// The line that is meant, with a mark below the column; `None` if it is in no file that can be read now.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use palisade::Policy;
+use palisade::runner::approve::visible;
 use palisade::runner::config::Configuration;
 use palisade::runner::exec_policy::AskForApproval;
 use palisade::runner::policy::{AbsolutePath, GitAccess, Grant, Guarantee, NetworkScope};
@@ -166,7 +167,7 @@ fn refuse_without_effect(grant: &Grant, configuration: &Configuration) -> Result
 
 /// `read:PATH`, `write:PATH`, `unix-socket:PATH` or `host-loopback`. Bytes of paths are kept.
 pub(crate) fn parse_grant(text: &OsStr, cwd: &Path) -> Result<Grant, Complaint> {
-    let shown = text.to_string_lossy();
+    let shown = visible(&text.to_string_lossy());
     let wrong = |why: &str| Complaint::usage(format!("--grant {shown}: {why}"));
     if text == "host-loopback" {
         return Ok(Grant::HostLoopback);

@@ -8,6 +8,7 @@ use palisade::runner::host::Host;
 use super::flags::PolicyFlags;
 use super::{inside, workspace};
 use crate::complaint::Complaint;
+use crate::say::shown;
 
 /// Where a command was typed.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ impl Site {
             if let Err(error) = file.metadata() {
                 return Err(Complaint::usage(format!(
                     "--policy {}: {error}",
-                    file.display()
+                    shown(&file)
                 )));
             }
             paths = paths.with_user(file);

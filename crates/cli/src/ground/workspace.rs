@@ -7,6 +7,7 @@ use palisade::runner::host::Host;
 use super::flags::PolicyFlags;
 use super::named;
 use crate::complaint::Complaint;
+use crate::say::shown;
 
 /// The project: what a flag says, or the enclosing git repository if the user owns it and it is not the home directory or
 /// above it, or else the current directory.
@@ -28,13 +29,13 @@ pub(super) fn choose(flags: &PolicyFlags, host: &Host, cwd: &Path) -> Result<Pat
             Ok(_) => {
                 return Err(Complaint::usage(format!(
                     "--workspace {}: it is no directory",
-                    directory.display()
+                    shown(&directory)
                 )));
             }
             Err(error) => {
                 return Err(Complaint::usage(format!(
                     "--workspace {}: {error}",
-                    directory.display()
+                    shown(&directory)
                 )));
             }
         },
@@ -45,7 +46,7 @@ pub(super) fn choose(flags: &PolicyFlags, host: &Host, cwd: &Path) -> Result<Pat
     if holds_home(&chosen) && !flags.allow_home_root {
         return Err(Complaint::refused(format!(
             "{} is your home directory or holds it: a command could write everything that is yours",
-            chosen.display()
+            shown(&chosen)
         ))
         .help("change to a project, or name one with --workspace DIR")
         .help("--allow-home-root lets it be the workspace all the same; secrets stay hidden"));

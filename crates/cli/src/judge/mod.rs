@@ -56,7 +56,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn check(args: &CheckArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
     let view = look(&args.flags, &args.command, voice)?;
     match args.json {
-        true => voice.answer(&view.json()?),
+        true => voice.answer_json(&view.json()?),
         false => voice.answer(&text::check(&view, voice)),
     }
     Ok(match view.previewed.judgement.rule_decision {

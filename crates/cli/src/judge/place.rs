@@ -1,5 +1,6 @@
 //! The sandbox that a command would get, as data and in words.
 
+use palisade::runner::approve::visible;
 use palisade::runner::policy::{
     AbsolutePath, CanonicalSandboxPolicy, GitAccess, NetworkScope, ResolvedPolicy, SandboxType,
     Stance,
@@ -94,7 +95,7 @@ impl Place {
         }
         let writes = match self.writable.as_slice() {
             [] => "writes nothing".to_owned(),
-            roots => format!("writes {}", roots.join(", ")),
+            roots => format!("writes {}", visible(&roots.join(", "))),
         };
         let mut parts = vec![
             self.tier.to_owned(),
@@ -115,7 +116,7 @@ impl Place {
     /// More lines, each with its name.
     pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![("sandbox", self.line())];
-        lines.extend(self.grants.iter().map(|grant| ("grants", grant.clone())));
+        lines.extend(self.grants.iter().map(|grant| ("grants", visible(grant))));
         if !self.lost.is_empty() {
             lines.push(("lost", self.lost.join(", ")));
         }

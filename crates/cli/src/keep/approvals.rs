@@ -45,10 +45,12 @@ pub(crate) fn approvals(args: &ApprovalsArgs, voice: &Voice) -> Result<ExitCode,
     match &args.action {
         Action::List { json } => {
             let shown: Vec<Shown> = kept.iter().map(|one| one.shown(now())).collect();
-            voice.answer(&match json {
-                true => serde_json::to_string_pretty(&shown).map_err(Complaint::failed)? + "\n",
-                false => listed(&shown),
-            });
+            match json {
+                true => voice.answer_json(
+                    &(serde_json::to_string_pretty(&shown).map_err(Complaint::failed)? + "\n"),
+                ),
+                false => voice.answer(&listed(&shown)),
+            }
             Ok(Code::Fine.into())
         }
         Action::Revoke { ids, all } => {

@@ -16,7 +16,7 @@ use super::when;
 use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::{inside, now};
-use crate::say::{Tone, Voice};
+use crate::say::{Tone, Voice, shown};
 
 /// How many files there are at most: the one that is written, and those that were put aside.
 const MOST_FILES: u32 = 64;
@@ -63,7 +63,10 @@ pub(crate) fn audit(args: &AuditArgs, voice: &Voice) -> Result<ExitCode, Complai
             false => lines(record, voice),
         });
     }
-    voice.answer(&text);
+    match args.json {
+        true => voice.answer_json(&text),
+        false => voice.answer(&text),
+    }
     if found.records.is_empty() && !args.json {
         voice.answer("no such record\n");
     }
@@ -102,7 +105,7 @@ impl Found {
         let failed = |error: &dyn std::fmt::Display| {
             Complaint::failed(format!(
                 "the record {} cannot be read: {error}",
-                file.display()
+                shown(&file)
             ))
         };
         let records = match read(file) {

@@ -15,7 +15,7 @@ use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::inside::{self, refuse_inside};
 use crate::ground::{PolicyFlags, Site, config_complaint, now};
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -56,7 +56,7 @@ pub(crate) fn trust(args: &TrustArgs, voice: &Voice) -> Result<ExitCode, Complai
             Code::No,
             format!(
                 "{} has no policy of its own (.palisade/policy.toml)",
-                site.root.display()
+                shown(&site.root)
             ),
         ));
     };

@@ -9,7 +9,7 @@ use palisade::runner::exec_policy::matching::CommandFacts;
 use super::{LayerName, files};
 use crate::complaint::Complaint;
 use crate::exit::Code;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DiffArgs {
@@ -39,8 +39,8 @@ pub(super) fn diff(args: &DiffArgs, voice: &Voice) -> Result<ExitCode, Complaint
     }
     voice.tell(&format!(
         "{} loosens what {} says",
-        args.after.display(),
-        args.before.display()
+        shown(&args.after),
+        shown(&args.before)
     ));
     Ok(Code::No.into())
 }

@@ -11,7 +11,7 @@ use super::{LayerName, files, written};
 use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::{PolicyFlags, Site, config_complaint, errors_complaint};
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct FmtArgs {
@@ -35,7 +35,7 @@ pub(super) fn fmt(args: &FmtArgs, voice: &Voice) -> Result<ExitCode, Complaint> 
             .read_to_end(&mut text);
         read.map_err(|error| Complaint::failed(format!("standard input: {error}")))?;
         let layer = args.layer.map_or(Layer::User, Layer::from);
-        voice.answer(&formatted("standard input", layer, &text)?);
+        voice.answer_file(&formatted("standard input", layer, &text)?);
         return Ok(ExitCode::SUCCESS);
     }
     let mut out_of_order = false;
@@ -53,7 +53,7 @@ pub(super) fn fmt(args: &FmtArgs, voice: &Voice) -> Result<ExitCode, Complaint> 
         if !args.check {
             written::over(&path, &formatted)?;
         }
-        voice.answer(&format!("{}\n", file.display()));
+        voice.answer(&format!("{}\n", shown(&file)));
     }
     match out_of_order && args.check {
         true => Ok(Code::No.into()),
@@ -78,7 +78,7 @@ fn chosen(args: &FmtArgs) -> Result<Vec<PathBuf>, Complaint> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
     let failed = |error: std::io::Error| {
-        Complaint::usage(format!("{} cannot be read: {error}", path.display()))
+        Complaint::usage(format!("{} cannot be read: {error}", shown(&path)))
     };
     let mut text = Vec::new();
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);

@@ -12,7 +12,7 @@ use palisade::runner::exec_policy::import::{
 use super::written;
 use crate::complaint::Complaint;
 use crate::exit::Code;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -56,11 +56,11 @@ pub(super) fn import(args: &ImportArgs, voice: &Voice) -> Result<ExitCode, Compl
             (guessed(file)?, file)
         }
     };
-    let shown = file.display();
-    let bytes = read(file).map_err(|error| Complaint::usage(format!("{shown}: {error}")))?;
-    let import = importer(&bytes).map_err(|error| Complaint::usage(format!("{shown}: {error}")))?;
+    let place = shown(&file);
+    let bytes = read(file).map_err(|error| Complaint::usage(format!("{place}: {error}")))?;
+    let import = importer(&bytes).map_err(|error| Complaint::usage(format!("{place}: {error}")))?;
     match &args.out {
-        None => voice.answer(&import.text),
+        None => voice.answer_file(&import.text),
         Some(out) if args.force => written::over(out, &import.text)?,
         Some(out) => written::fresh(out, &import.text)?,
     }
@@ -103,7 +103,7 @@ fn guessed(file: &Path) -> Result<Importer, Complaint> {
     } else {
         return Err(Complaint::usage(format!(
             "{}: the name does not say which tool the file is of",
-            file.display()
+            shown(&file)
         ))
         .help("name it: palisade policy import codex|claude|srt FILE"));
     };

@@ -7,7 +7,7 @@ use super::{files, written};
 use crate::complaint::Complaint;
 use crate::ground::inside::refuse_inside;
 use crate::ground::{Mode, PolicyFlags, Site};
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct InitArgs {
@@ -71,7 +71,7 @@ pub(super) fn init(args: &InitArgs, voice: &Voice) -> Result<ExitCode, Complaint
         true => written::over(&path, &text)?,
         false => written::fresh(&path, &text)?,
     }
-    voice.answer(&format!("wrote {}\n", path.display()));
+    voice.answer(&format!("wrote {}\n", shown(&path)));
     voice.note("edit it, then `palisade policy test` and `palisade policy show`");
     if !args.user {
         voice.note("`palisade trust` agrees to it; until then it only tightens");
@@ -93,7 +93,7 @@ fn path(args: &InitArgs) -> Result<PathBuf, Complaint> {
     match directory.is_some_and(|found| !found.is_dir()) {
         true => Err(Complaint::refused(format!(
             "{} is no directory of the project's own, so no policy in it would be read",
-            site.root.join(files::PROJECT_DIRECTORY).display()
+            shown(site.root.join(files::PROJECT_DIRECTORY))
         ))
         .help("remove it, and try again")),
         false => Ok(file),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use palisade::runner::approve::visible;
 use palisade::runner::config::ProjectTrust;
 use palisade::runner::exec_policy::RuleDecision;
 use palisade::runner::exec_policy::language::{Layer, show_resolved};
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::artefact::{self, Artefact, Backend};
 use crate::complaint::Complaint;
 use crate::ground::{Ground, PolicyFlags};
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
@@ -42,7 +43,7 @@ pub(super) fn show(args: &ShowArgs, voice: &Voice) -> Result<ExitCode, Complaint
             let artefact = artefact::compile(&ground, backend, args.emulated, home_root)?;
             say_artefact(&artefact, args, voice);
         }
-        None if args.json => voice.answer(&pretty(&in_force(&ground)?)),
+        None if args.json => voice.answer_json(&pretty(&in_force(&ground)?)),
         None => voice.answer(&page(&ground, args)),
     }
     Ok(ExitCode::SUCCESS)
@@ -50,11 +51,11 @@ pub(super) fn show(args: &ShowArgs, voice: &Voice) -> Result<ExitCode, Complaint
 
 fn say_artefact(artefact: &Artefact, args: &ShowArgs, voice: &Voice) {
     if args.json {
-        voice.answer(&pretty(&artefact.json(args.instructions)));
+        voice.answer_json(&pretty(&artefact.json(args.instructions)));
         return;
     }
     voice.note(&artefact.about);
-    voice.answer(&artefact.text(args.instructions));
+    voice.answer_file(&artefact.text(args.instructions));
 }
 
 /// Everything in force, with where it comes from.
@@ -72,11 +73,19 @@ fn page(ground: &Ground, args: &ShowArgs) -> String {
         true => resolved,
         false => without_built_in(&resolved),
     };
-    let project = configuration.project.path();
+    let project = shown(configuration.project.path().as_path());
     let mut text = format!("project\n  {project}: {trust}\n\n{resolved}");
-    let kept = configuration.grants.iter().map(|grant| format!("{grant}"));
+    let kept = configuration
+        .grants
+        .iter()
+        .map(|grant| visible(&grant.to_string()));
     let ignored = configuration.ignored_grants.iter();
-    let ignored = ignored.map(|grant| format!("{grant} (below the floor, so not in force)"));
+    let ignored = ignored.map(|grant| {
+        format!(
+            "{} (below the floor, so not in force)",
+            visible(&grant.to_string())
+        )
+    });
     section(&mut text, "kept grants", kept.chain(ignored));
     section(&mut text, "flags", added(&args.flags));
     text
@@ -139,11 +148,11 @@ fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) 
 /// What flags add besides settings, which are in force already.
 fn added(flags: &PolicyFlags) -> impl Iterator<Item = String> {
     let write = flags.write.iter();
-    let write = write.map(|path| format!("write      {}", path.display()));
+    let write = write.map(|path| format!("write      {}", shown(&path)));
     let grant = flags.grant.iter();
-    let grant = grant.map(|grant| format!("grant      {}", grant.to_string_lossy()));
+    let grant = grant.map(|grant| format!("grant      {}", shown(grant)));
     let deny = flags.deny_read.iter();
-    let deny = deny.map(|path| format!("deny       {}", path.display()));
+    let deny = deny.map(|path| format!("deny       {}", shown(&path)));
     let git = flags.git.iter().filter_map(ValueEnum::to_possible_value);
     let git = git.map(|git| format!("git        {}", git.get_name()));
     write.chain(grant).chain(deny).chain(git)

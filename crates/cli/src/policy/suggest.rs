@@ -11,7 +11,7 @@ use palisade_shell_analysis::{Limits, Word, analyze_argv};
 
 use crate::complaint::Complaint;
 use crate::ground::Site;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SuggestArgs {
@@ -23,7 +23,7 @@ pub(super) struct SuggestArgs {
 pub(super) fn suggest(args: &SuggestArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
     let log = match &args.audit {
         Some(file) => {
-            read(file).map_err(|error| Complaint::usage(format!("{}: {error}", file.display())))?
+            read(file).map_err(|error| Complaint::usage(format!("{}: {error}", shown(&file))))?
         }
         None => kept()?,
     };
@@ -35,7 +35,7 @@ pub(super) fn suggest(args: &SuggestArgs, voice: &Voice) -> Result<ExitCode, Com
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    voice.answer(&text(&suggestions));
+    voice.answer_file(&text(&suggestions));
     voice.note("append these to a policy file, and then `palisade policy test`");
     Ok(ExitCode::SUCCESS)
 }
@@ -73,7 +73,7 @@ fn kept() -> Result<Vec<LoggedCommand>, Complaint> {
             Ok(more) => log.extend(more),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(Complaint::failed(format!("{}: {error}", file.display())));
+                return Err(Complaint::failed(format!("{}: {error}", shown(&file))));
             }
         }
     }

@@ -10,7 +10,7 @@ use palisade::runner::exec_policy::{language, matrix as decisions};
 
 use super::{LayerName, files};
 use crate::complaint::Complaint;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 /// More than anybody lists.
 const MAX_BYTES: u64 = 16 << 20;
@@ -48,7 +48,7 @@ pub(super) fn matrix(args: &MatrixArgs, voice: &Voice) -> Result<ExitCode, Compl
 }
 
 fn read(list: &Path) -> Result<String, Complaint> {
-    let failed = |error: std::io::Error| Complaint::usage(format!("{}: {error}", list.display()));
+    let failed = |error: std::io::Error| Complaint::usage(format!("{}: {error}", shown(&list)));
     let mut text = String::new();
     let read = match list.as_os_str() == "-" {
         true => std::io::stdin().take(MAX_BYTES).read_to_string(&mut text),
@@ -60,6 +60,6 @@ fn read(list: &Path) -> Result<String, Complaint> {
 }
 
 pub(super) fn schema(voice: &Voice) -> Result<ExitCode, Complaint> {
-    voice.answer(&language::schema());
+    voice.answer_file(&language::schema());
     Ok(ExitCode::SUCCESS)
 }

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use crate::complaint::Complaint;
+use crate::say::shown;
 
 /// Makes a file that was not there.
 ///
@@ -22,7 +23,7 @@ pub(super) fn fresh(path: &Path, text: &str) -> Result<(), Complaint> {
         .and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Complaint::refused(format!("{} is there already", path.display()))
+            Complaint::refused(format!("{} is there already", shown(&path)))
                 .help("--force writes over it")
         }
         _ => failed(path, &error),
@@ -85,5 +86,5 @@ fn readable(options: &mut OpenOptions) {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Complaint {
-    Complaint::failed(format!("{} cannot be written: {error}", path.display()))
+    Complaint::failed(format!("{} cannot be written: {error}", shown(&path)))
 }

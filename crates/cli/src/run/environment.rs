@@ -14,7 +14,7 @@ pub(super) fn read(flags: &[OsString]) -> Result<Vec<(OsString, OsString)>, Comp
     for flag in flags {
         let (name, value) = split(flag);
         if name.is_empty() {
-            let shown = flag.to_string_lossy();
+            let shown = palisade::runner::approve::visible(&flag.to_string_lossy());
             return Err(Complaint::usage(format!(
                 "--env {shown}: there is no name before the equals sign"
             ))

@@ -197,7 +197,9 @@ fn interpreter(text: &[u8]) -> Option<String> {
     let line = text.strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line).into_owned();
-    let mut words = line.split_ascii_whitespace().map(base);
+    let mut words = line
+        .split_ascii_whitespace()
+        .map(|word| visible(&base(word)));
     let first = words.next()?;
     match first.as_str() {
         "env" => words.find(|word| !word.starts_with('-') && !word.contains('=')),

@@ -57,6 +57,7 @@ fn to_the_end(
 ) -> Result<ExitCode, Complaint> {
     let variables = environment::read(&how.env)?;
     let ground = Ground::find(flags)?;
+    told.out_of_reach(&ground)?;
     let argv = what.argv(&ground)?;
     let prompter = told.prompter(ask.prompter(&ground, voice)?);
     let Ground {

@@ -1,9 +1,12 @@
 //! Speaking to people: answers on standard output, everything else on standard error, colours only on a terminal.
 
+mod shown;
 pub(crate) mod span;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Mutex;
 
+pub(crate) use self::shown::shown;
 use crate::args::{Colour, Invocation};
 use crate::complaint::Complaint;
 
@@ -48,9 +51,22 @@ impl Voice {
         }
     }
 
-    /// What was asked for. Who reads it may be gone; then nobody misses it.
+    /// What was asked for.
     pub(crate) fn answer(&self, text: &str) {
-        let _ = io::stdout().write_all(text.as_bytes());
+        to_stdout(&shown::safe(text));
+    }
+
+    /// The same as JSON.
+    pub(crate) fn answer_json(&self, json: &str) {
+        to_stdout(&shown::safe_json(json));
+    }
+
+    /// What was asked for, to the byte: a file, unless a person reads it.
+    pub(crate) fn answer_file(&self, text: &str) {
+        match io::stdout().is_terminal() {
+            true => self.answer(text),
+            false => to_stdout(text),
+        }
     }
 
     /// A line about what happens, unless quiet was wished for.
@@ -89,11 +105,46 @@ impl Voice {
     }
 }
 
+/// Why an answer was not written, if one was not.
+static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Writes to standard output. Who reads it may be gone; then nobody misses it. What is cut short for another reason is told
+/// at the end: half a policy is another policy.
+fn to_stdout(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && let Ok(mut unwritten) = UNWRITTEN.lock()
+    {
+        *unwritten = Some(error);
+    }
+}
+
+/// That everything that was asked for was written.
+///
+/// # Errors
+/// It was not.
+pub(crate) fn all_answered() -> Result<(), Complaint> {
+    let unwritten = UNWRITTEN
+        .lock()
+        .ok()
+        .and_then(|mut unwritten| unwritten.take());
+    match unwritten {
+        Some(error) => Err(Complaint::failed(format!(
+            "the answer could not be written to standard output: {error}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Writes to standard error. Whoever reads it may be gone, or may not read at all: that is waited for a while, because this
 /// program is to end, with its exit code, even so.
 pub(crate) fn to_stderr(text: &str) {
     if is_read() {
-        let _ = io::stderr().write_all(text.as_bytes());
+        let _ = io::stderr().write_all(shown::safe(text).as_bytes());
     }
 }
 
@@ -126,12 +177,22 @@ fn tinted(colour: bool, tone: Tone, text: &str) -> String {
         return text.to_owned();
     }
     let code = match tone {
-        Tone::Good => "32",
-        Tone::Bad => "1;31",
-        Tone::Careful => "33",
+        Tone::Good => GOOD,
+        Tone::Bad => BAD,
+        Tone::Careful => CAREFUL,
         #[cfg(unix)]
-        Tone::Strong => "1",
-        Tone::Faint => "2",
+        Tone::Strong => STRONG,
+        Tone::Faint => FAINT,
     };
-    format!("\x1b[{code}m{text}\x1b[0m")
+    format!("{code}{text}{PLAIN}")
 }
+
+const GOOD: &str = "\x1b[32m";
+const BAD: &str = "\x1b[1;31m";
+const CAREFUL: &str = "\x1b[33m";
+const STRONG: &str = "\x1b[1m";
+const FAINT: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Everything that we write to a terminal besides text.
+const COLOURS: [&str; 6] = [GOOD, BAD, CAREFUL, STRONG, FAINT, PLAIN];

@@ -76,7 +76,7 @@ pub(crate) fn verify(args: &VerifyArgs, voice: &Voice) -> Result<ExitCode, Compl
     let tried = attempts::all(&subject)?;
     let report = report::Report::new(&subject, &tried);
     match args.json {
-        true => voice.answer(&report.json()?),
+        true => voice.answer_json(&report.json()?),
         false => voice.answer(&report.text(voice)),
     }
     Ok(match report.is_kept() {

@@ -12,7 +12,7 @@ use palisade::runner::host::Host;
 use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::inside;
-use crate::say::Voice;
+use crate::say::{Voice, shown};
 
 /// How many files are looked through: the one that is written, and those that were put aside.
 const MOST_FILES: u32 = 9;
@@ -47,7 +47,7 @@ fn last(file: &Path) -> Result<Option<AuditRecord>, Complaint> {
             Err(error) => {
                 return Err(Complaint::usage(format!(
                     "the record {} cannot be read: {error}",
-                    Path::new(&name).display()
+                    shown(&name)
                 )));
             }
         };

@@ -9,6 +9,7 @@ use super::Wanted;
 use super::walk::{Walk, walk};
 use crate::complaint::Complaint;
 use crate::ground::Ground;
+use crate::say::shown;
 
 /// What is asked about.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl Target {
             false => below_home(what, ground).unwrap_or(path),
         };
         let walk = walk(&path).ok_or_else(|| {
-            Complaint::usage(format!("{}: its links lead in a circle", path.display()))
+            Complaint::usage(format!("{}: its links lead in a circle", shown(&path)))
         })?;
         let found = walk.end.symlink_metadata().ok();
         Ok(Self::Path(Found {
@@ -119,7 +120,7 @@ impl Found {
     fn question(&self, wanted: Wanted) -> Result<Question, Complaint> {
         let absolute = |path: &Path| {
             AbsolutePath::new(path)
-                .map_err(|error| Complaint::usage(format!("{}: {error}", path.display())))
+                .map_err(|error| Complaint::usage(format!("{}: {error}", shown(&path))))
         };
         let end = absolute(&self.walk.end)?;
         let entry = absolute(&self.walk.entry)?;

@@ -39,6 +39,11 @@ pub fn show_resolved(policy: &LoadedPolicy) -> String {
     page.text
 }
 
+/// What somebody's file says, or is called, begins no line of this page.
+fn one_line(text: &str) -> String {
+    text.replace('\n', "\\n")
+}
+
 #[derive(Default)]
 struct Page {
     text: String,
@@ -56,9 +61,9 @@ impl Page {
     /// A line, and where it comes from.
     fn line(&mut self, line: &str, origin: Option<&Origin>) {
         self.text.push_str("  ");
-        self.text.push_str(line);
+        self.text.push_str(&one_line(line));
         if let Some(origin) = origin {
-            self.text.push_str(&place(origin));
+            self.text.push_str(&one_line(&place(origin)));
         }
         self.text.push('\n');
     }

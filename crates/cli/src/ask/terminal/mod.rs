@@ -27,6 +27,10 @@ const MARGIN: &str = "| ";
 /// What stands where a key is waited for.
 const READY: &str = " ? ";
 
+/// Undoes what a command that ran before may have left behind to hide the question: a sequence that it never ended and that
+/// would swallow every letter (CAN, ST), another character set, hidden letters, margins, held-back output, no cursor.
+const UNDO: &str = "\x18\x1b\\\x0f\x1b(B\x1b[m\x1b[!p\x1b[?69l\x1b[?2026l\x1b[?7h\x1b[?25h";
+
 /// Somebody at the terminal.
 #[derive(Debug)]
 pub(super) struct Person {
@@ -212,6 +216,9 @@ impl Asking<'_> {
     }
 
     fn show_question(&self) -> Result<(), Gone> {
+        if understands_sequences() {
+            self.show(UNDO)?;
+        }
         // Whatever stood in the line before.
         self.show("\r\n")?;
         let voice = &self.person.voice;
@@ -259,4 +266,9 @@ impl Asking<'_> {
         let width = size.map_or(0, |size| size.ws_col);
         usize::from(if width == 0 { 80 } else { width })
     }
+}
+
+/// Whether the terminal understands control sequences, as all do but a few that say so.
+fn understands_sequences() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }

@@ -34,8 +34,12 @@ use super::{HowFlags, code};
 use crate::complaint::Complaint;
 use crate::events::{Event, Events};
 use crate::exit::Code;
+<<<<<<< HEAD
 use crate::ground::inside;
 use crate::lasting::{Files, Lasting};
+=======
+use crate::ground::Ground;
+>>>>>>> h-rev
 use crate::say::Voice;
 
 /// Who tells about a run.
@@ -69,6 +73,29 @@ impl Told {
             Some(path) => host.guarding(path),
             None => host,
         }
+    }
+
+    /// Refuses a pipe for events that the command could write as well.
+    ///
+    /// # Errors
+    /// It could.
+    #[cfg(unix)]
+    pub(super) fn out_of_reach(&self, ground: &Ground) -> Result<(), Complaint> {
+        match self.events.pipe() {
+            Some(pipe) => crate::ask::refuse_writable("--events", pipe, ground),
+            None => Ok(()),
+        }
+    }
+
+    /// Pipes have no names here.
+    #[cfg(not(unix))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        clippy::unused_self,
+        reason = "elsewhere it may be refused"
+    )]
+    pub(super) fn out_of_reach(&self, _: &Ground) -> Result<(), Complaint> {
+        Ok(())
     }
 
     /// Who is asked, overheard.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::say::shown;
 use palisade::runner::host::Host;
 use palisade::runner::policy::{
     AbsolutePath, CanonicalSandboxPolicy, Enforcement, Guarantee, GuardOrigin, HomeRoot, Level,
@@ -135,18 +136,18 @@ fn short(path: &AbsolutePath, cwd: &Path, home: Option<&AbsolutePath>) -> String
     let shown = if let Ok(below) = path.strip_prefix(&real) {
         match below.as_os_str().is_empty() {
             true => ".".to_owned(),
-            false => format!("./{}", below.display()),
+            false => format!("./{}", shown(&below)),
         }
     } else if let Ok(above) = real.strip_prefix(path) {
         let up = vec![".."; above.components().count()];
         match up.len() {
             1..=NAMED => up.join("/"),
-            _ => path.display().to_string(),
+            _ => shown(path),
         }
     } else {
         match home.and_then(|home| path.strip_prefix(home.as_path()).ok()) {
-            Some(below) if !below.as_os_str().is_empty() => format!("~/{}", below.display()),
-            _ => path.display().to_string(),
+            Some(below) if !below.as_os_str().is_empty() => format!("~/{}", shown(&below)),
+            _ => shown(path),
         }
     };
     palisade::runner::approve::visible(&slash(shown))

@@ -162,3 +162,72 @@ fn it_does_not_run_in_the_sandbox() {
     assert_eq!(ask(&house, &answer).code, 0);
     assert!(house.home().join("outside").exists());
 }
+
+#[test]
+fn a_tool_of_the_project_in_the_search_path_does_not_answer_for_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let house = house();
+    let executable = |file: &str, text: &str| {
+        house.write(file, text);
+        let path = house.home().join(file);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let yes = "#!/bin/sh\ncat > /dev/null; touch ~/escaped; echo '{\"decision\":\"approved\"}'\n";
+    executable("project/tools/interpreter", yes);
+    let answer = executable("bin/answer", "#!/usr/bin/env interpreter\n");
+    let tools = house.project().join("tools");
+    for first in [tools.to_str().unwrap(), "tools", ""] {
+        let said = Said::of(
+            house
+                .palisade()
+                .env("PATH", format!("{first}:/usr/local/bin:/usr/bin:/bin"))
+                .args(["run", "--approval-command", answer.to_str().unwrap()])
+                .args(["--", "touch", "made"])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(said.code, 126, "{first}: {said:?}");
+        assert!(!made(&house) && !house.home().join("escaped").exists());
+    }
+    // One that no command can write is found there.
+    executable(
+        "bin/interpreter",
+        "#!/bin/sh\ncat > /dev/null; echo '{\"decision\":\"approved\"}'\n",
+    );
+    let bin = house.home().join("bin");
+    let said = Said::of(
+        house
+            .palisade()
+            .env(
+                "PATH",
+                format!("{}:{}:/usr/bin:/bin", tools.display(), bin.display()),
+            )
+            .args(["run", "--approval-command", answer.to_str().unwrap()])
+            .args(["--", "touch", "made"])
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(!house.home().join("escaped").exists());
+}
+
+#[test]
+fn a_time_that_no_clock_can_count_is_refused() {
+    let house = house();
+    let answer = program(&house, "cat > /dev/null");
+    for time in ["18446744073709551615s", "31d", "0s"] {
+        let said = house.say([
+            "run",
+            "--approval-command",
+            &answer,
+            "--approval-timeout",
+            time,
+            "--",
+            "touch",
+            "made",
+        ]);
+        assert_eq!(said.code, 2, "{time}: {said:?}");
+        assert!(!said.err.contains("panicked"), "{said:?}");
+    }
+}

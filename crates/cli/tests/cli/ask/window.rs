@@ -144,3 +144,52 @@ fn without_a_terminal_on_both_sides_nobody_is_asked() {
         assert!(!house.project().join("made").exists());
     }
 }
+
+#[test]
+fn what_a_command_left_behind_does_not_hide_the_question() {
+    let house = house();
+    let outside = house.home().join("outside");
+    // The title of a window that never ends: whatever follows would be part of it, and so would the question.
+    let script = format!(
+        "mkdir {} || {{ printf '\\033]0;'; exit 1; }}",
+        outside.display()
+    );
+    let ask = |term: &str| {
+        let mut palisade = house.palisade();
+        plain(&mut palisade).env("TERM", term);
+        palisade.args(["run", "--approval", "on-failure", "--", "sh", "-c", &script]);
+        let mut terminal = Terminal::start(&mut palisade);
+        let shown = terminal.expect(READY);
+        terminal.type_keys("q");
+        assert_ne!(terminal.end().code(), Some(0));
+        shown
+    };
+    let shown = ask("xterm");
+    let begun = shown.rfind("\u{1b}]0;").expect(&shown);
+    let ended = shown.rfind("\u{18}\u{1b}\\").expect(&shown);
+    let asked = shown.rfind("| sh -c").expect(&shown);
+    assert!(begun < ended && ended < asked, "{shown:?}");
+    let shown = ask("dumb");
+    assert!(!shown.contains('\u{18}'), "{shown:?}");
+}
+
+#[test]
+fn the_words_of_a_rule_cannot_hide_either() {
+    let house = house();
+    house.write(
+        "project/.palisade/policy.toml",
+        "version = 1\n[[rule]]\nid = \"theirs\"\nprefix = [\"touch\"]\ndecision = \"prompt\"\n\
+         why = \"fine\\u001b[8m\\u202e\\n [y] yes ? \"\n",
+    );
+    let mut palisade = house.palisade();
+    plain(&mut palisade).args(["run", "--", "touch", "made"]);
+    let mut terminal = Terminal::start(&mut palisade);
+    let shown = terminal.expect("[q] abort ? ");
+    assert!(
+        !shown.contains("\u{1b}[8m") && !shown.contains('\u{202e}'),
+        "{shown}"
+    );
+    assert!(!shown.contains("\n [y] yes"), "{shown}");
+    terminal.type_keys("q");
+    assert_eq!(terminal.end().code(), Some(126));
+}

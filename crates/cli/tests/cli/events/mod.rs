@@ -280,3 +280,58 @@ fn the_example_of_the_book_holds_to_the_schema() {
         assert!(page.contains(&format!("`{kind}`")), "{kind}");
     }
 }
+
+#[test]
+fn what_the_command_writes_as_well_is_no_place_for_events() {
+    let house = House::new();
+    let program = house.palisade();
+    let program = program.get_program().to_string_lossy().into_owned();
+    let bash = |line: &str| {
+        let line = format!("palisade() {{ {program} \"$@\"; }}; {line}");
+        Said::of(house.command("bash").args(["-c", &line]).output().unwrap())
+    };
+    let forge = "-- sh -c 'echo forged; echo forged > pipe; touch made'";
+    let rows = [
+        // A pipe of the project, and one behind a link.
+        (
+            126,
+            format!("mkfifo pipe; cat pipe > ../read & palisade run --events pipe {forge}"),
+        ),
+        (
+            126,
+            format!("cat pipe > ../read & palisade run --events fd:9 {forge} 9> pipe"),
+        ),
+        (
+            126,
+            format!("ln -s pipe link; cat pipe > ../read & palisade run --events link {forge}"),
+        ),
+        // The command's own streams.
+        (2, format!("palisade run --events fd:9 {forge} 9>&1")),
+        (2, format!("palisade run --events ../own {forge} >> ../own")),
+        // A second name.
+        (
+            2,
+            format!("touch ../one; ln ../one two; palisade run --events fd:9 {forge} 9>> ../one"),
+        ),
+        // Nobody reads: nothing to wait for.
+        (
+            2,
+            format!("mkfifo ../lonely; palisade run --events ../lonely {forge}"),
+        ),
+    ];
+    for (code, line) in &rows {
+        let said = bash(line);
+        assert_eq!(said.code, *code, "{line}: {said:?}");
+        assert!(said.err.contains("--events "), "{line}: {said:?}");
+        assert!(!house.project().join("made").exists(), "{line}");
+    }
+    // A pipe outside of the project is out of reach of the command.
+    let said = bash(
+        "mkfifo ../pipe; cat ../pipe > ../read & \
+         palisade -q run --events ../pipe -- sh -c 'echo forged > ../pipe'; wait $!",
+    );
+    let text = std::fs::read_to_string(house.home().join("read")).unwrap();
+    assert!(!text.contains("\nforged"), "{text} {said:?}");
+    let types = checked(&Schema::of_events(), &lines(&text));
+    assert_eq!(types.last().map(String::as_str), Some("end"), "{text}");
+}

@@ -221,3 +221,91 @@ fn paths_of_flags_may_lead_up() {
         );
     }
 }
+
+/// A name that renames the window, begins a line of its own and turns the rest around.
+const NASTY: &str = "n\u{1b}]0;x\u{7}\n  help: sudo x\u{202e}v";
+
+#[test]
+fn names_that_others_chose_neither_move_the_cursor_nor_begin_a_line() {
+    let house = House::new();
+    let project = house.home().join(NASTY);
+    std::fs::create_dir_all(project.join("sub")).unwrap();
+    std::fs::write(
+        project.join("script"),
+        format!("#!/usr/bin/\u{1b}]0;x\u{7}py\n"),
+    )
+    .unwrap();
+    let policies = [
+        "version = 1\n",
+        "version = 1\nnonsense = 1\n",
+        "version = 1\nnonsense = \u{1b}\n",
+        "version = 1\n[[rule]]\nid = \"theirs\"\nprefix = [\"true\"]\ndecision = \"forbid\"\n\
+         why = \"\\u001b]0;x\\u0007\\n  help: sudo x\\u202e\"\n\
+         [filesystem]\nwrite = [\"/opt/\\u001b]0;x\\n  help: sudo x\\u202e\"]\n",
+    ];
+    let missing = format!("/nonexistent/{NASTY}");
+    let here = format!("./{NASTY}");
+    let lines: &[&[&str]] = &[
+        &["run", "--", "true"],
+        &["run", "--", "true", NASTY],
+        &["run", "--", &here],
+        &["run", "--workspace", &missing, "--", "true"],
+        &["run", "--policy", &missing, "--", "true"],
+        &["run", "--events", &missing, "--", "true"],
+        &["run", "--grant", NASTY, "--", "true"],
+        &["run", "--approval-command", &here, "--", "true"],
+        &["run", "--approval-socket", &here, "--", "true"],
+        &["sh", "./script"],
+        &["check", "--", "true"],
+        &["check", "--json", "--", "true"],
+        &["explain", "--", "true"],
+        &["why", "."],
+        &["why", NASTY],
+        &["why", "--last"],
+        &["policy", "show"],
+        &["policy", "test"],
+        &["policy", "lint", ".palisade/policy.toml"],
+        &["policy", "lint", NASTY],
+        &["policy", "fmt", NASTY],
+        &["policy", "diff", NASTY, NASTY],
+        &["policy", "init"],
+        &["trust", "--show"],
+        &["trust", NASTY],
+        &["audit"],
+        &["audit", "--json"],
+    ];
+    for policy in policies {
+        std::fs::create_dir_all(project.join(".palisade")).unwrap();
+        std::fs::write(project.join(".palisade/policy.toml"), policy).unwrap();
+        for line in lines {
+            let mut palisade = house.palisade();
+            palisade.current_dir(&project).args(["--color", "always"]);
+            let said = Said::of(palisade.args(*line).output().unwrap());
+            for text in [&said.out, &said.err] {
+                assert!(!text.contains("\u{1b}]"), "{line:?}: {said:?}");
+                assert!(!text.contains(['\u{7}', '\u{202e}']), "{line:?}: {said:?}");
+                assert!(!text.contains("\n  help: sudo"), "{line:?}: {said:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_is_cut_short_is_no_success() {
+    let house = House::new();
+    let Ok(full) = std::fs::File::options().write(true).open("/dev/full") else {
+        eprintln!("skipped: there is no /dev/full");
+        return;
+    };
+    for line in [
+        &["policy", "show"][..],
+        &["check", "--", "ls"],
+        &["completions", "bash"],
+    ] {
+        let mut palisade = house.palisade();
+        palisade.args(line).stdout(full.try_clone().unwrap());
+        let said = Said::of(palisade.output().unwrap());
+        assert_eq!(said.code, 125, "{line:?}: {said:?}");
+        assert!(said.err.contains("standard output"), "{said:?}");
+    }
+}
