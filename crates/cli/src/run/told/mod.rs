@@ -34,12 +34,9 @@ use super::{HowFlags, code};
 use crate::complaint::Complaint;
 use crate::events::{Event, Events};
 use crate::exit::Code;
-<<<<<<< HEAD
+use crate::ground::Ground;
 use crate::ground::inside;
 use crate::lasting::{Files, Lasting};
-=======
-use crate::ground::Ground;
->>>>>>> h-rev
 use crate::say::Voice;
 
 /// Who tells about a run.

@@ -232,7 +232,7 @@ fn names_that_others_chose_neither_move_the_cursor_nor_begin_a_line() {
     std::fs::create_dir_all(project.join("sub")).unwrap();
     std::fs::write(
         project.join("script"),
-        format!("#!/usr/bin/\u{1b}]0;x\u{7}py\n"),
+        "#!/usr/bin/\u{1b}]0;x\u{7}py\n".to_owned(),
     )
     .unwrap();
     let policies = [
