@@ -136,7 +136,10 @@ fn entries(grants: &[Grant], evidence: &[Evidence], lasting: &Lasting<'_>) -> St
             }
             Grant::Read(path) => rule.push(format!("read = [{}]", quoted(&path.to_string()))),
             Grant::Write(path) => rule.push(format!("write = [{}]", quoted(&path.to_string()))),
-            _ => lines.push(format!("# {grant}: {APPROVAL_ONLY}")),
+            _ => lines.push(format!(
+                "# {}: {APPROVAL_ONLY}",
+                visible(&grant.to_string())
+            )),
         }
     }
     if write.len() > lasting.write.len() {
