@@ -71,7 +71,7 @@ pub(super) fn refuse_reachable(flag: &str, path: &Path, ground: &Ground) -> Resu
     let refused = || {
         Complaint::refused(format!(
             "{flag} {}: the command that is asked about could speak to it as well",
-            shown(&path)
+            shown(path)
         ))
         .help("grant it another socket, or none")
     };

@@ -31,7 +31,7 @@ pub(super) fn answers(
     let found = find(program, ground).ok_or_else(|| {
         Complaint::usage(format!(
             "{FLAG} {}: there is no such program",
-            shown(&program)
+            shown(program)
         ))
     })?;
     guard::refuse_writable(FLAG, &found, ground)?;

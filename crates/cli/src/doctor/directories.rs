@@ -22,7 +22,7 @@ pub(super) fn findings(host: &Host) -> Vec<Option<Finding>> {
                     .mended_by("set HOME"),
             );
         };
-        let place = shown(&directory);
+        let place = shown(directory);
         if !directory.exists() {
             return Some(Finding::fine(name, format!("{place} (not there yet)")));
         }

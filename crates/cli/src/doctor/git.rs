@@ -21,7 +21,7 @@ pub(super) fn findings(host: &Host) -> Vec<Option<Finding>> {
     let version = version.as_deref().unwrap_or("it does not say its version");
     let bare = ask(git, host, &["config", "--get", "safe.bareRepository"]);
     vec![
-        Some(Finding::fine("git", format!("{version} ({})", shown(&git)))),
+        Some(Finding::fine("git", format!("{version} ({})", shown(git)))),
         Some(match bare.as_deref() {
             Some("explicit") => Finding::fine("git-bare", "safe.bareRepository is explicit"),
             _ => Finding::gap("git-bare", "safe.bareRepository is not explicit")

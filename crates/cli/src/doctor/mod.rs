@@ -90,7 +90,7 @@ fn helper(host: &Host) -> Option<Finding> {
                 .costs("nothing can run"),
         );
     };
-    let place = shown(&helper);
+    let place = shown(helper);
     Some(match directories::others_write(helper) {
         Some(open) => {
             let open = shown(&open);

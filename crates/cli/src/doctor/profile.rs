@@ -47,7 +47,7 @@ pub(super) fn is_restricted() -> bool {
 /// # Errors
 /// The path cannot be written in a profile, or somebody else could put another program there.
 pub(super) fn text(program: &Path, places: &Places) -> Result<String, Complaint> {
-    let place = shown(&program);
+    let place = shown(program);
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._+-".contains(&byte);
     let name = program.to_str().filter(|path| path.bytes().all(plain));
     let Some(name) = name.filter(|name| name.starts_with('/')) else {
@@ -80,7 +80,7 @@ pub(super) fn text(program: &Path, places: &Places) -> Result<String, Complaint>
 fn install_line(program: &Path) -> String {
     format!(
         "sudo install -o root -g root -m 755 {} /usr/local/bin/palisade && sudo /usr/local/bin/palisade setup --apply",
-        shown(&program)
+        shown(program)
     )
 }
 
@@ -131,7 +131,7 @@ pub(super) fn install(text: &str, places: &Places) -> Result<Installed, Complain
         .env_clear()
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| Complaint::failed(format!("{} cannot be run: {error}", shown(&parser))))?;
+        .map_err(|error| Complaint::failed(format!("{} cannot be run: {error}", shown(parser))))?;
     match loaded.status.success() {
         true => Ok(installed),
         false => Err(Complaint::failed(format!(

@@ -90,27 +90,17 @@ fn examined(file: &File, path: Option<PathBuf>) -> Result<Named, String> {
     })
 }
 
+/// How long a pipe is waited for that nobody reads.
+#[cfg(unix)]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// Opens a file to add to it. A link may lead to a pipe or a device, as `/dev/fd/63` does, but not to a file: a command that
-/// ran before could have put it there, to have this program write somewhere else. A pipe that nobody reads is not waited
-/// for: a command could have put that there as well.
+/// ran before could have put it there, to have this program write somewhere else.
 #[cfg(unix)]
 fn opened(path: &Path) -> Result<File, String> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o600);
-    let flags = libc::O_NONBLOCK;
-    let told = |error: io::Error| match error.raw_os_error() {
-        Some(libc::ENXIO) => "nobody reads from this pipe".to_owned(),
-        _ => error.to_string(),
-    };
-    let first = options
-        .clone()
-        .custom_flags(flags | libc::O_NOFOLLOW)
-        .open(path);
-    let (file, linked) = match first {
+    let (file, linked) = match read_soon(path, libc::O_NOFOLLOW, true) {
         Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
-            let file = options.create(false).custom_flags(flags).open(path);
-            (file.map_err(told)?, true)
+            (read_soon(path, 0, false).map_err(told)?, true)
         }
         other => (other.map_err(told)?, false),
     };
@@ -120,6 +110,38 @@ fn opened(path: &Path) -> Result<File, String> {
     match found.is_file() && linked {
         true => Err("it is a link to a file; name the file itself".to_owned()),
         false => Ok(file),
+    }
+}
+
+/// Opens what is there. A pipe has a moment to find somebody who reads it, not longer: a command that ran before could have
+/// put it there, to have this program wait for ever.
+#[cfg(unix)]
+fn read_soon(path: &Path, flags: i32, create: bool) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let begin = std::time::Instant::now();
+    loop {
+        let opened = OpenOptions::new()
+            .append(true)
+            .create(create)
+            .mode(0o600)
+            .custom_flags(flags | libc::O_NONBLOCK)
+            .open(path);
+        match opened {
+            Err(error)
+                if error.raw_os_error() == Some(libc::ENXIO) && begin.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn told(error: io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ENXIO) => "nobody reads from this pipe".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -41,7 +41,10 @@ pub(crate) fn of_file(error: &ConfigError) -> Complaint {
         ConfigError::Rules(RulesError::Load(errors)) | ConfigError::Policy(errors) => {
             of_errors(errors)
         }
-        other => Complaint::usage(palisade::runner::approve::visible(&other.to_string())),
+        // What they say takes more than a line.
+        ConfigError::Rules(RulesError::Examples(_)) => Complaint::usage(error),
+        // It names a file, whose name begins no line.
+        other => Complaint::usage(other.to_string().replace('\n', "\\n")),
     }
 }
 

@@ -29,13 +29,13 @@ pub(super) fn choose(flags: &PolicyFlags, host: &Host, cwd: &Path) -> Result<Pat
             Ok(_) => {
                 return Err(Complaint::usage(format!(
                     "--workspace {}: it is no directory",
-                    shown(&directory)
+                    shown(directory)
                 )));
             }
             Err(error) => {
                 return Err(Complaint::usage(format!(
                     "--workspace {}: {error}",
-                    shown(&directory)
+                    shown(directory)
                 )));
             }
         },

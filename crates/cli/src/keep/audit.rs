@@ -105,7 +105,7 @@ impl Found {
         let failed = |error: &dyn std::fmt::Display| {
             Complaint::failed(format!(
                 "the record {} cannot be read: {error}",
-                shown(&file)
+                shown(file)
             ))
         };
         let records = match read(file) {

@@ -78,7 +78,7 @@ fn chosen(args: &FmtArgs) -> Result<Vec<PathBuf>, Complaint> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Complaint> {
     let failed = |error: std::io::Error| {
-        Complaint::usage(format!("{} cannot be read: {error}", shown(&path)))
+        Complaint::usage(format!("{} cannot be read: {error}", shown(path)))
     };
     let mut text = Vec::new();
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);

@@ -56,7 +56,7 @@ pub(super) fn import(args: &ImportArgs, voice: &Voice) -> Result<ExitCode, Compl
             (guessed(file)?, file)
         }
     };
-    let place = shown(&file);
+    let place = shown(file);
     let bytes = read(file).map_err(|error| Complaint::usage(format!("{place}: {error}")))?;
     let import = importer(&bytes).map_err(|error| Complaint::usage(format!("{place}: {error}")))?;
     match &args.out {
@@ -103,7 +103,7 @@ fn guessed(file: &Path) -> Result<Importer, Complaint> {
     } else {
         return Err(Complaint::usage(format!(
             "{}: the name does not say which tool the file is of",
-            shown(&file)
+            shown(file)
         ))
         .help("name it: palisade policy import codex|claude|srt FILE"));
     };

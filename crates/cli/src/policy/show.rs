@@ -148,11 +148,11 @@ fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) 
 /// What flags add besides settings, which are in force already.
 fn added(flags: &PolicyFlags) -> impl Iterator<Item = String> {
     let write = flags.write.iter();
-    let write = write.map(|path| format!("write      {}", shown(&path)));
+    let write = write.map(|path| format!("write      {}", shown(path)));
     let grant = flags.grant.iter();
     let grant = grant.map(|grant| format!("grant      {}", shown(grant)));
     let deny = flags.deny_read.iter();
-    let deny = deny.map(|path| format!("deny       {}", shown(&path)));
+    let deny = deny.map(|path| format!("deny       {}", shown(path)));
     let git = flags.git.iter().filter_map(ValueEnum::to_possible_value);
     let git = git.map(|git| format!("git        {}", git.get_name()));
     write.chain(grant).chain(deny).chain(git)

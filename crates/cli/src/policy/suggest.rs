@@ -23,7 +23,7 @@ pub(super) struct SuggestArgs {
 pub(super) fn suggest(args: &SuggestArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
     let log = match &args.audit {
         Some(file) => {
-            read(file).map_err(|error| Complaint::usage(format!("{}: {error}", shown(&file))))?
+            read(file).map_err(|error| Complaint::usage(format!("{}: {error}", shown(file))))?
         }
         None => kept()?,
     };

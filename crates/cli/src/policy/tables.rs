@@ -48,7 +48,7 @@ pub(super) fn matrix(args: &MatrixArgs, voice: &Voice) -> Result<ExitCode, Compl
 }
 
 fn read(list: &Path) -> Result<String, Complaint> {
-    let failed = |error: std::io::Error| Complaint::usage(format!("{}: {error}", shown(&list)));
+    let failed = |error: std::io::Error| Complaint::usage(format!("{}: {error}", shown(list)));
     let mut text = String::new();
     let read = match list.as_os_str() == "-" {
         true => std::io::stdin().take(MAX_BYTES).read_to_string(&mut text),

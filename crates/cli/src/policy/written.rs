@@ -22,10 +22,8 @@ pub(super) fn fresh(path: &Path, text: &str) -> Result<(), Complaint> {
         .open(path)
         .and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Complaint::refused(format!("{} is there already", shown(&path)))
-                .help("--force writes over it")
-        }
+        ErrorKind::AlreadyExists => Complaint::refused(format!("{} is there already", shown(path)))
+            .help("--force writes over it"),
         _ => failed(path, &error),
     })
 }
@@ -86,5 +84,5 @@ fn readable(options: &mut OpenOptions) {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Complaint {
-    Complaint::failed(format!("{} cannot be written: {error}", shown(&path)))
+    Complaint::failed(format!("{} cannot be written: {error}", shown(path)))
 }

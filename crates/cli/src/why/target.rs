@@ -120,7 +120,7 @@ impl Found {
     fn question(&self, wanted: Wanted) -> Result<Question, Complaint> {
         let absolute = |path: &Path| {
             AbsolutePath::new(path)
-                .map_err(|error| Complaint::usage(format!("{}: {error}", shown(&path))))
+                .map_err(|error| Complaint::usage(format!("{}: {error}", shown(path))))
         };
         let end = absolute(&self.walk.end)?;
         let entry = absolute(&self.walk.entry)?;

@@ -136,7 +136,7 @@ fn short(path: &AbsolutePath, cwd: &Path, home: Option<&AbsolutePath>) -> String
     let shown = if let Ok(below) = path.strip_prefix(&real) {
         match below.as_os_str().is_empty() {
             true => ".".to_owned(),
-            false => format!("./{}", shown(&below)),
+            false => format!("./{}", shown(below)),
         }
     } else if let Ok(above) = real.strip_prefix(path) {
         let up = vec![".."; above.components().count()];
@@ -146,7 +146,7 @@ fn short(path: &AbsolutePath, cwd: &Path, home: Option<&AbsolutePath>) -> String
         }
     } else {
         match home.and_then(|home| path.strip_prefix(home.as_path()).ok()) {
-            Some(below) if !below.as_os_str().is_empty() => format!("~/{}", shown(&below)),
+            Some(below) if !below.as_os_str().is_empty() => format!("~/{}", shown(below)),
             _ => shown(path),
         }
     };

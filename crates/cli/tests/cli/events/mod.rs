@@ -295,15 +295,19 @@ fn what_the_command_writes_as_well_is_no_place_for_events() {
         // A pipe of the project, and one behind a link.
         (
             126,
-            format!("mkfifo pipe; cat pipe > ../read & palisade run --events pipe {forge}"),
+            format!(
+                "mkfifo pipe; cat pipe > ../read 2> /dev/null & palisade run --events pipe {forge}"
+            ),
         ),
         (
             126,
-            format!("cat pipe > ../read & palisade run --events fd:9 {forge} 9> pipe"),
+            format!("cat pipe > ../read 2> /dev/null & palisade run --events fd:9 {forge} 9> pipe"),
         ),
         (
             126,
-            format!("ln -s pipe link; cat pipe > ../read & palisade run --events link {forge}"),
+            format!(
+                "ln -s pipe link; cat pipe > ../read 2> /dev/null & palisade run --events link {forge}"
+            ),
         ),
         // The command's own streams.
         (2, format!("palisade run --events fd:9 {forge} 9>&1")),

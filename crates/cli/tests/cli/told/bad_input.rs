@@ -230,11 +230,7 @@ fn names_that_others_chose_neither_move_the_cursor_nor_begin_a_line() {
     let house = House::new();
     let project = house.home().join(NASTY);
     std::fs::create_dir_all(project.join("sub")).unwrap();
-    std::fs::write(
-        project.join("script"),
-        "#!/usr/bin/\u{1b}]0;x\u{7}py\n".to_owned(),
-    )
-    .unwrap();
+    std::fs::write(project.join("script"), "#!/usr/bin/\u{1b}]0;x\u{7}py\n").unwrap();
     let policies = [
         "version = 1\n",
         "version = 1\nnonsense = 1\n",
