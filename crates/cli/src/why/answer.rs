@@ -11,6 +11,10 @@ use crate::ground::{Ground, Kept, PolicyFlags, Tried};
 use crate::lasting::{Files, Lasting};
 use crate::say::{Tone, Voice};
 
+/// What is said about a grant for something that is not there.
+pub(super) const NOT_YET: &str =
+    "none, before it exists: once it does, it can be granted by itself";
+
 /// What is said about one access.
 #[derive(Debug)]
 pub(super) struct Answer<'a> {
@@ -208,7 +212,7 @@ impl Answer<'_> {
         let Some(grant) = &self.verdict.remedy else {
             let why = match self.question.exists {
                 true => "none: nothing opens it",
-                false => "none, before it exists: once it does, it can be granted by itself",
+                false => NOT_YET,
             };
             return vec![("grant", why.to_owned())];
         };

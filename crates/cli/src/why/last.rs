@@ -9,6 +9,7 @@ use palisade::runner::audit::{AuditRecord, EvidenceRecord, JsonLines, read};
 use palisade::runner::evidence::rerun_line;
 use palisade::runner::host::Host;
 
+use super::answer::NOT_YET;
 use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::inside;
@@ -93,6 +94,7 @@ fn text(record: &AuditRecord) -> String {
                         line("grant", &visible(&grant.to_string()));
                         line("once", &rerun_line(grant, &argv));
                     }
+                    None if resource.starts_with("create ") => line("grant", NOT_YET),
                     None => line("grant", "none: nothing opens it"),
                 }
             }

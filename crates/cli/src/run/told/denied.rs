@@ -29,7 +29,10 @@ pub(crate) fn page(evidence: &[Evidence], line: &Line, lasting: &Lasting<'_>) ->
     let grants = grants(evidence);
     if grants.is_empty() {
         return page.next(
-            "nothing can be granted that would help; see why",
+            match evidence.iter().any(makes) {
+                true => "nothing can be granted for it before it exists; see why",
+                false => "nothing can be granted that would help; see why",
+            },
             "palisade why --last",
         );
     }
@@ -48,6 +51,11 @@ pub(crate) fn page(evidence: &[Evidence], line: &Line, lasting: &Lasting<'_>) ->
         format!("keep it so, in {}", lasting.place()),
         lasting.lines(&grants),
     )
+}
+
+/// Whether something new was to be made: that can be granted by itself once it is there.
+fn makes(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Likely { resource, .. } if resource.starts_with("create "))
 }
 
 /// One thing that was denied, and the clause.
