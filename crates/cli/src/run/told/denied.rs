@@ -4,12 +4,11 @@ use std::ffi::OsString;
 
 use palisade::Evidence;
 use palisade::runner::approve::visible;
-use palisade::runner::evidence::grant_words;
 use palisade::runner::policy::{Clause, Grant};
 
 use super::line::Line;
 use super::page::Page;
-use crate::lasting::Lasting;
+use crate::lasting::{Lasting, words};
 use crate::say::Tone;
 
 /// The page about a denial.
@@ -95,12 +94,4 @@ fn grants(evidence: &[Evidence]) -> Vec<(&Grant, &Clause)> {
         grants.retain(|(grant, _)| !matches!(grant, Grant::Git(access) if *access < widest));
     }
     grants
-}
-
-/// The options that give a grant. One host, or this machine alone, cannot be opened yet, so the line that works opens all.
-pub(super) fn words(grant: &Grant) -> Vec<OsString> {
-    match grant {
-        Grant::Host(_) | Grant::HostLoopback => vec!["--net".into()],
-        other => grant_words(other),
-    }
 }
