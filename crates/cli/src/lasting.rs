@@ -1,5 +1,5 @@
-//! What makes a grant lasting: the lines for the user's policy file. `run` says them after a denial and `why` when it is
-//! asked, so they come from one place.
+//! What gives a grant, once and for good: the options, and the lines for the user's policy file. `run` says them after a
+//! denial and `why` when it is asked, so they come from one place.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -7,6 +7,7 @@ use std::path::Path;
 
 use palisade::runner::approve::visible;
 use palisade::runner::config::{self, ConfigPaths};
+use palisade::runner::evidence::{grant_words, shell_line};
 use palisade::runner::host::Host;
 use palisade::runner::policy::{Access, Clause, GitAccess};
 use palisade::{Grant, Policy};
@@ -20,6 +21,24 @@ const APPROVAL_ONLY: &str =
 const CLOSED: &str = "no policy file of yours opens it here";
 /// What stands for a command that is not known.
 const ANY: &str = "CMD";
+
+/// The options that give a grant, once. One host, or this machine alone, cannot be opened yet, so those that work open all.
+pub(crate) fn words(grant: &Grant) -> Vec<OsString> {
+    match grant {
+        Grant::Host(_) => vec!["--net".into()],
+        Grant::HostLoopback if cfg!(target_os = "linux") => vec!["--net".into()],
+        other => grant_words(other),
+    }
+}
+
+/// The line that runs a command with a grant.
+pub(crate) fn once(grant: &Grant, argv: &[OsString]) -> String {
+    let mut line: Vec<OsString> = vec!["palisade".into(), "run".into()];
+    line.extend(words(grant));
+    line.push("--".into());
+    line.extend(argv.iter().cloned());
+    shell_line(&line)
+}
 
 /// What the lines depend on besides the grants.
 #[derive(Clone, Copy)]

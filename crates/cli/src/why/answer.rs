@@ -2,14 +2,18 @@
 
 use palisade::Sandbox;
 use palisade::runner::approve::visible;
-use palisade::runner::evidence::{is_kept, ordinary_permissions, rerun_line};
+use palisade::runner::evidence::{is_kept, ordinary_permissions};
 use palisade::runner::policy::{Access, Clause, GitAccess, Grant, Permission, Place, Verdict};
 
 use super::origin;
 use super::target::Question;
 use crate::ground::{Ground, Kept, PolicyFlags, Tried};
-use crate::lasting::{Files, Lasting};
+use crate::lasting::{Files, Lasting, once};
 use crate::say::{Tone, Voice};
+
+/// What is said about a grant for something that is not there.
+pub(super) const NOT_YET: &str =
+    "none, before it exists: once it does, it can be granted by itself";
 
 /// What is said about one access.
 #[derive(Debug)]
@@ -208,13 +212,17 @@ impl Answer<'_> {
         let Some(grant) = &self.verdict.remedy else {
             let why = match self.question.exists {
                 true => "none: nothing opens it",
-                false => "none, before it exists: once it does, it can be granted by itself",
+                false => NOT_YET,
             };
             return vec![("grant", why.to_owned())];
         };
         let mut lines = vec![("grant", visible(&grant.to_string()))];
         let granted = ground.policy.clone().grant(grant.clone());
         match (grant, Sandbox::on(ground.host.clone(), granted)) {
+            (Grant::HostLoopback, _) if cfg!(target_os = "linux") => {
+                let why = "no sandbox on Linux opens this machine alone";
+                lines.extend(self.whole_network(why, ground));
+            }
             (Grant::Host(_), Err(_)) => {
                 let why = "no sandbox here opens single hosts yet";
                 lines.extend(self.whole_network(why, ground));
@@ -227,7 +235,7 @@ impl Answer<'_> {
                 if *grant == Grant::Git(GitAccess::Commit) {
                     lines.push(("but", "only history comes back to this machine".to_owned()));
                 }
-                lines.push(("once", rerun_line(grant, &["CMD".into()])));
+                lines.push(("once", once(grant, &["CMD".into()])));
                 lines.push(("always", self.lasting(grant, ground)));
             }
         }

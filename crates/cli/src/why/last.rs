@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use palisade::runner::approve::{visible, visible_command};
 use palisade::runner::audit::{AuditRecord, EvidenceRecord, JsonLines, read};
-use palisade::runner::evidence::rerun_line;
 use palisade::runner::host::Host;
 
+use super::answer::NOT_YET;
 use crate::complaint::Complaint;
 use crate::exit::Code;
 use crate::ground::inside;
+use crate::lasting::once;
 use crate::say::{Voice, shown};
 
 /// How many files are looked through: the one that is written, and those that were put aside.
@@ -91,8 +92,9 @@ fn text(record: &AuditRecord) -> String {
                 match grant {
                     Some(grant) => {
                         line("grant", &visible(&grant.to_string()));
-                        line("once", &rerun_line(grant, &argv));
+                        line("once", &once(grant, &argv));
                     }
+                    None if resource.starts_with("create ") => line("grant", NOT_YET),
                     None => line("grant", "none: nothing opens it"),
                 }
             }

@@ -4,12 +4,11 @@ use std::ffi::OsString;
 
 use palisade::Evidence;
 use palisade::runner::approve::visible;
-use palisade::runner::evidence::grant_words;
 use palisade::runner::policy::{Clause, Grant};
 
 use super::line::Line;
 use super::page::Page;
-use crate::lasting::Lasting;
+use crate::lasting::{Lasting, words};
 use crate::say::Tone;
 
 /// The page about a denial.
@@ -29,7 +28,10 @@ pub(crate) fn page(evidence: &[Evidence], line: &Line, lasting: &Lasting<'_>) ->
     let grants = grants(evidence);
     if grants.is_empty() {
         return page.next(
-            "nothing can be granted that would help; see why",
+            match evidence.iter().any(makes) {
+                true => "nothing can be granted for it before it exists; see why",
+                false => "nothing can be granted that would help; see why",
+            },
             "palisade why --last",
         );
     }
@@ -48,6 +50,11 @@ pub(crate) fn page(evidence: &[Evidence], line: &Line, lasting: &Lasting<'_>) ->
         format!("keep it so, in {}", lasting.place()),
         lasting.lines(&grants),
     )
+}
+
+/// Whether something new was to be made: that can be granted by itself once it is there.
+fn makes(evidence: &Evidence) -> bool {
+    matches!(evidence, Evidence::Likely { resource, .. } if resource.starts_with("create "))
 }
 
 /// One thing that was denied, and the clause.
@@ -87,12 +94,4 @@ fn grants(evidence: &[Evidence]) -> Vec<(&Grant, &Clause)> {
         grants.retain(|(grant, _)| !matches!(grant, Grant::Git(access) if *access < widest));
     }
     grants
-}
-
-/// The options that give a grant. One host, or this machine alone, cannot be opened yet, so the line that works opens all.
-pub(super) fn words(grant: &Grant) -> Vec<OsString> {
-    match grant {
-        Grant::Host(_) | Grant::HostLoopback => vec!["--net".into()],
-        other => grant_words(other),
-    }
 }

@@ -36,7 +36,7 @@ use crate::events::{Event, Events};
 use crate::exit::Code;
 use crate::ground::Ground;
 use crate::ground::inside;
-use crate::lasting::{Files, Lasting};
+use crate::lasting::{Files, Lasting, words};
 use crate::say::Voice;
 
 /// Who tells about a run.
@@ -201,7 +201,7 @@ impl Told {
         let outcome = &finished.outcome;
         if let Outcome::Denied { evidence, .. } = outcome {
             for one in evidence {
-                let rerun = |grant: &palisade::Grant| self.line.with(&denied::words(grant));
+                let rerun = |grant: &palisade::Grant| self.line.with(&words(grant));
                 self.events.tell(&programs::denied(one, &rerun));
             }
         }

@@ -76,6 +76,18 @@ fn several_denials_are_one_page_with_one_line() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn no_line_is_offered_that_would_be_refused() {
+    let text = of_denial(&[Evidence::Likely {
+        resource: "connect to 127.0.0.1:80".to_owned(),
+        clause: Clause::NoHostLoopback,
+        smallest_grant: Some(Grant::HostLoopback),
+    }]);
+    assert!(text.contains("palisade run --net -- docker ps"), "{text}");
+    assert!(!text.contains("host-loopback"), "{text}");
+}
+
+#[test]
 fn nothing_hides_in_what_is_to_be_kept() {
     let odd = "/srv/\u{202e}a\"\\\u{1b}[2Jé";
     let text = of_denial(&[Evidence::Likely {

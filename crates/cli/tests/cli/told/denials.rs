@@ -246,3 +246,26 @@ fn why_says_the_same_lines_keep_it_as_run_does() {
         assert_eq!(again.code, 0, "{text}: {again:?}");
     }
 }
+
+#[test]
+fn what_is_not_there_in_the_home_directory_is_granted_once_it_is() {
+    let house = House::new();
+    let new = house.home().join("new");
+    let command = ["run", "--", "touch", "../new"];
+    let said = house.say(command);
+    assert!(
+        said.err
+            .contains("before it exists; see why:\n    palisade why --last\n"),
+        "{said:?}"
+    );
+    let why = house.say(["why", "--last"]);
+    assert!(
+        why.out.contains("once it does, it can be granted"),
+        "{why:?}"
+    );
+    // Which is true.
+    std::fs::write(&new, "").unwrap();
+    let said = house.say(command);
+    let again = typed(&house, &below(&said, AGAIN));
+    assert_eq!(again.code, 0, "{said:?} {again:?}");
+}
