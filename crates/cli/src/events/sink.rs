@@ -25,6 +25,10 @@ pub(super) enum Named {
     /// A file, which a sandbox can keep from being written.
     File(PathBuf),
     /// A pipe, which no read-only mount keeps: it must be out of reach.
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "pipes have no such names there")
+    )]
     Pipe(PathBuf),
     /// A pipe without a name, a terminal, a device.
     Nothing,
