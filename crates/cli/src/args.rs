@@ -99,7 +99,9 @@ pub(crate) fn is_shell(name: &OsStr) -> bool {
 /// Reads the arguments; where they make no sense, or ask for help, says so and returns what to exit with.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Invocation, ExitCode> {
     let parsed = if arguments.first().is_some_and(|name| is_shell(name)) {
-        let as_shell = ["palisade", "sh"].map(OsString::from);
+        // Whoever calls a shell may be a file of the project, such as a Makefile: nothing that it passes is an option of
+        // ours, which could loosen the sandbox.
+        let as_shell = ["palisade", "sh", "--"].map(OsString::from);
         Invocation::try_parse_from(
             as_shell
                 .into_iter()

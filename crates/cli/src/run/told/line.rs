@@ -37,9 +37,14 @@ pub(crate) struct Line {
 impl Line {
     /// These words, of which the first is the name of this program.
     pub(crate) fn of(words: Vec<OsString>) -> Self {
-        // A link that stands in for a shell has no command: its name is one.
+        // A link that stands in for a shell takes no options of ours.
         if words.first().is_some_and(|name| args::is_shell(name)) {
-            return Self { words, at: 1 };
+            let as_shell = ["palisade", "sh"].map(OsString::from);
+            let words = as_shell.into_iter().chain(words.into_iter().skip(1));
+            return Self {
+                words: words.collect(),
+                at: 2,
+            };
         }
         let mut at = 1;
         while let Some(word) = words.get(at) {
@@ -165,7 +170,7 @@ mod tests {
             ),
             (
                 &["/opt/palisade-sh", "-c", "run"],
-                "/opt/palisade-sh -w /etc -c run",
+                "palisade sh -w /etc -c run",
             ),
         ];
         for (typed, expected) in rows {

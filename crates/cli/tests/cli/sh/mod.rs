@@ -93,6 +93,40 @@ fn options_of_ours_come_before_those_of_the_shell() {
 }
 
 #[test]
+fn whoever_calls_the_link_as_a_shell_cannot_loosen_the_sandbox() {
+    let house = House::new();
+    house.write("shared/there", "");
+    let script = "echo x > ../shared/x";
+    for options in [&["--mode=open"][..], &["-w", "../shared"], &["--net"]] {
+        let run = said(
+            house
+                .command(shell(&house))
+                .args(options)
+                .args(["-c", script]),
+        );
+        assert_ne!(run.code, 0, "{options:?}: {run:?}");
+        assert!(!house.home().join("shared/x").exists(), "{options:?}");
+    }
+    if there(&house, "make") {
+        house.write(
+            "project/Makefile",
+            ".SHELLFLAGS = --mode=open -c\nall:\n\techo x > ../shared/x\n",
+        );
+        let link = shell(&house);
+        let run = said(
+            house
+                .command("make")
+                .arg(format!("SHELL={}", link.display())),
+        );
+        assert_ne!(run.code, 0, "{run:?}");
+        assert!(!house.home().join("shared/x").exists(), "{run:?}");
+    }
+    // What is said afterwards leads to the command that takes them.
+    let run = said(house.command(shell(&house)).args(["-c", script]));
+    assert!(run.err.contains("palisade sh -w "), "{run:?}");
+}
+
+#[test]
 fn a_file_is_judged_by_its_text_and_knows_its_name() {
     let house = House::new();
     house.write("project/build.sh", "#!/bin/sh\necho \"$0: $*\"; exit 4\n");
