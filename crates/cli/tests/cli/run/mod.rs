@@ -11,6 +11,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::support::House;
 
 /// How long anything may take; only what fails takes so long.
@@ -44,7 +46,13 @@ fn end_of(child: &mut Child) -> ExitStatus {
 }
 
 /// Reads the next line that a command writes.
+#[track_caller]
 fn line(output: &mut BufReader<ChildStdout>) -> String {
+    if output.buffer().is_empty() {
+        let patience = Timespec::try_from(PATIENCE).unwrap();
+        let mut polled = [PollFd::new(output.get_ref(), PollFlags::IN)];
+        assert_ne!(poll(&mut polled, Some(&patience)), Ok(0), "never a line");
+    }
     let mut line = String::new();
     output.read_line(&mut line).unwrap();
     line

@@ -1,5 +1,6 @@
 //! A house for each test: a home directory with a project in it, and nothing of the machine's own configuration.
 
+mod sys;
 #[cfg(unix)]
 pub(crate) mod terminal;
 
@@ -25,6 +26,7 @@ pub(crate) struct Said {
 
 impl House {
     pub(crate) fn new() -> Self {
+        sys::signals_as_ever();
         // Not in /tmp, which is private in a sandbox.
         let directory = tempfile::Builder::new()
             .prefix("palisade-cli-")
