@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use crate::complaint::Complaint;
-use crate::say::{Voice, shown};
+use crate::say::Voice;
 
 #[cfg(target_os = "linux")]
 pub(super) fn setup(apply: bool, voice: &Voice) -> Result<ExitCode, Complaint> {
     use super::profile::{Installed, Places, install, is_restricted, text};
+    use crate::say::shown;
     use palisade::runner::host::Host;
 
     let places = Places::of_this_machine();

@@ -70,8 +70,11 @@ fn examined(file: &File, path: Option<PathBuf>) -> Result<Named, String> {
         ("standard error", rustix::stdio::stderr()),
     ];
     for (name, stream) in streams {
-        let same = rustix::fs::fstat(stream)
-            .is_ok_and(|stream| (stream.st_dev, stream.st_ino) == (found.dev(), found.ino()));
+        // The numbers are of different types on different systems; those of the same call are not.
+        let same = rustix::fs::fstat(stream).is_ok_and(|stream| {
+            rustix::fs::fstat(file)
+                .is_ok_and(|own| (stream.st_dev, stream.st_ino) == (own.st_dev, own.st_ino))
+        });
         if same {
             return Err(format!(
                 "it is the same as {name}, where the command writes what it likes"
