@@ -3,36 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use crate::language::model::OptionTable;
+use crate::matching::builtin;
 
-const OPTIONS: &str = include_str!("../data/options.toml");
-
-#[derive(Debug, Default, Deserialize)]
-struct File {
-    options: Vec<Entry>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Entry {
-    of: Vec<String>,
-    #[serde(default)]
-    value: Vec<String>,
-    #[serde(default)]
-    flag: Vec<String>,
-    #[serde(default)]
-    optional: Vec<String>,
-}
-
-/// Names of options by the words that lead to them: `git`, `git diff`. A test of the matcher reads the same file.
+/// Names of options by the words that lead to them: `git`, `git diff`.
 static BUILT_IN: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(|| {
-    let file: File = toml::from_str(OPTIONS).unwrap_or_default();
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for entry in file.options {
-        for path in &entry.of {
-            let names = known.entry(path.clone()).or_default();
-            let lists = [&entry.value, &entry.flag, &entry.optional];
+    for (of, table) in builtin::options() {
+        for path in of {
+            let names = known.entry(path).or_default();
+            let lists = [&table.value, &table.flag, &table.optional];
             names.extend(lists.into_iter().flatten().cloned());
         }
     }

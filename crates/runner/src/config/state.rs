@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use palisade_policy::{CanonicalSandboxPolicy, HostFacts, WorkspaceRoot};
-
 use super::approvals::ApprovalsFile;
 use super::error::ConfigError;
 use super::grants::GrantsFile;
-use super::reach;
 use super::trust::TrustFile;
 use crate::host::Host;
 
@@ -69,18 +66,5 @@ impl State {
             self.trust().path(),
             self.directory.join("new"),
         ]
-    }
-
-    /// Makes sure that no command under this policy can write what is kept: it would approve itself.
-    ///
-    /// # Errors
-    /// One can; or the policy makes no sense on this host.
-    pub fn check_out_of_reach(
-        &self,
-        policy: &CanonicalSandboxPolicy,
-        project: &WorkspaceRoot,
-        facts: &HostFacts,
-    ) -> Result<(), ConfigError> {
-        reach::check(policy, project, facts, self.files())
     }
 }

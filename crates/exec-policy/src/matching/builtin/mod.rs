@@ -173,12 +173,17 @@ fn read_dangers() -> Result<Vec<Rule>, toml::de::Error> {
         .collect())
 }
 
+/// The options of programs, by those who share them.
+pub(crate) fn options() -> Vec<Options> {
+    let compiled = part(1).and_then(record::read_options);
+    compiled.unwrap_or_else(|| read_options().unwrap_or_default())
+}
+
 /// The option tables. A test reads them; were they unreadable, every option would be unknown.
 pub(crate) fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-        let compiled = part(1).and_then(record::read_options);
         let mut tables = Tables::default();
-        for (of, table) in compiled.unwrap_or_else(|| read_options().unwrap_or_default()) {
+        for (of, table) in options() {
             let table = Arc::new(table);
             for path in &of {
                 tables.add(path, &table);

@@ -22,7 +22,7 @@ const LISTS: [char; 3] = ['\u{1f}', '\u{1e}', '\u{1d}'];
 const NEW_LINE: char = '\u{1c}';
 
 /// Programs or subcommands that share a table of options.
-pub(super) type Options = (Vec<String>, OptionTable);
+pub(crate) type Options = (Vec<String>, OptionTable);
 
 /// Files, each with its rules. `None` for what cannot be written: the files have settings that no built-in file has had so
 /// far.
