@@ -74,6 +74,7 @@ pub fn launch(
     spawn: &mut dyn FnMut(&[OsString]) -> io::Result<Ran>,
 ) -> io::Result<Verdict> {
     let before = stage.look();
+    stage.cue(probe);
     let ran = spawn(&stage.command_line(probe))?;
     let evidence = stage.evidence(&before);
     let stdout = String::from_utf8_lossy(&ran.stdout);

@@ -98,6 +98,14 @@ site! {
     metadata: u16,
     /// The name of a server's abstract socket.
     abstract_name: String,
+    /// A port of 127.0.0.1 that nobody listens on, and that the stage tries.
+    knock: u16,
+    /// A socket file that appears after the launch, for the probe that asks for it.
+    late: PathBuf,
+    /// A terminal of the same user.
+    terminal: PathBuf,
+    /// A System V message queue of the same user.
+    messages: i32,
     /// A process of the same user.
     victim: i32,
     /// Where the victim keeps its secret.

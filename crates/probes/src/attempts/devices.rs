@@ -1,13 +1,14 @@
 //! Devices and the terminal. Devices are opened and closed, and nothing is asked of them.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 
 use super::Tries;
 use super::mounts::open_device;
 use crate::report::Report;
 use crate::site::Site;
-use crate::sys::files;
+use crate::sys::{files, terminal};
 
 pub(crate) fn make(site: &Site) -> Report {
     Tries::default()
@@ -66,4 +67,23 @@ pub(crate) fn type_into(_: &Site) -> Report {
 
 pub(crate) fn paste(_: &Site) -> Report {
     request("TIOCLINUX", files::paste)
+}
+
+pub(crate) fn type_into_wide(_: &Site) -> Report {
+    request("TIOCSTI", terminal::type_into_wide)
+}
+
+pub(crate) fn other_terminal(site: &Site) -> Report {
+    if site.terminal.as_os_str().is_empty() {
+        return super::unavailable("the stage could not make a terminal");
+    }
+    let wrote = OpenOptions::new()
+        .write(true)
+        .custom_flags(libc::O_NOCTTY)
+        .open(&site.terminal)
+        .and_then(|mut terminal| terminal.write_all(site.token.as_bytes()));
+    // Another terminal may have the same number here: only evidence counts.
+    Tries::default()
+        .act("terminal", wrote.map(|()| "was written"))
+        .report()
 }

@@ -1,15 +1,20 @@
 //! The attempts, as safe code: each one tries, and says what happened.
 
+pub(crate) mod chains;
 pub(crate) mod devices;
 pub(crate) mod files;
 pub(crate) mod kernel;
 pub(crate) mod metadata;
 pub(crate) mod mounts;
 pub(crate) mod network;
+pub(crate) mod others;
 pub(crate) mod processes;
 pub(crate) mod protected;
+pub(crate) mod races;
+pub(crate) mod rarer;
 pub(crate) mod resources;
 pub(crate) mod secrets;
+pub(crate) mod surface;
 mod tries;
 pub(crate) mod unix;
 pub(crate) mod victim;

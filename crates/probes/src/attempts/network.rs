@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::secrets::text;
 use super::{Tries, unavailable};
 use crate::report::Report;
 use crate::site::Site;
-use crate::sys::{files, net, process};
+use crate::sys::{files, net, privilege, process, sockets};
 
 /// How long a server of the stage may take to answer.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -217,5 +217,114 @@ pub(crate) fn leaked(site: &Site) -> Report {
         .and_then(|mut socket| socket.write_all(site.token.as_bytes()));
     Tries::default()
         .act("socket", sent.map(|()| "was written"))
+        .report()
+}
+
+pub(crate) fn fast_open(site: &Site) -> Report {
+    let told = sockets::fast_open(site.tcp4, site.token.as_bytes())
+        .and_then(|socket| answer(TcpStream::from(socket)));
+    Tries::default().escape("first data", told).report()
+}
+
+pub(crate) fn other_addresses(site: &Site) -> Report {
+    let mut tries = Tries::default().escape("0.0.0.0", connect((Ipv4Addr::UNSPECIFIED, site.tcp4)));
+    if site.tcp6 != 0 {
+        // Loopback is the first interface everywhere.
+        let scoped = SocketAddrV6::new(Ipv6Addr::LOCALHOST, site.tcp6, 0, 1);
+        tries = tries
+            .escape("::", connect((Ipv6Addr::UNSPECIFIED, site.tcp6)))
+            .escape("::1 of the first interface", connect(scoped));
+    }
+    tries.report()
+}
+
+pub(crate) fn by_device(site: &Site) -> Report {
+    let told = net::socket(libc::AF_INET, libc::SOCK_STREAM, 0).and_then(|socket| {
+        sockets::bind_to_loopback(&socket)?;
+        net::connect_ipv4(&socket, site.tcp4)?;
+        answer(TcpStream::from(socket))
+    });
+    Tries::default().escape("by device", told).report()
+}
+
+pub(crate) fn wide(site: &Site) -> Report {
+    let told = sockets::wide(libc::AF_INET, libc::SOCK_STREAM).and_then(|socket| {
+        net::connect_ipv4(&socket, site.tcp4)?;
+        answer(TcpStream::from(socket))
+    });
+    Tries::default().escape("connection", told).report()
+}
+
+pub(crate) fn kernel_channels(_: &Site) -> Report {
+    // Made, not used.
+    let protocols = [
+        ("sockets of the host", 4),
+        ("packet filter", 12),
+        ("events of devices", 15),
+        ("generic", 16),
+        ("audit", 9),
+        ("tunnels", 6),
+        ("connector", 11),
+    ];
+    protocols
+        .iter()
+        .fold(Tries::default(), |tries, (name, protocol)| {
+            tries.escape(name, made(libc::AF_NETLINK, libc::SOCK_RAW, *protocol))
+        })
+        .report()
+}
+
+pub(crate) fn rare_datagrams(_: &Site) -> Report {
+    Tries::default()
+        .escape(
+            "UDP-Lite",
+            made(libc::AF_INET, libc::SOCK_DGRAM, libc::IPPROTO_UDPLITE),
+        )
+        .escape(
+            "DCCP",
+            made(libc::AF_INET, libc::SOCK_DCCP, libc::IPPROTO_DCCP),
+        )
+        .escape(
+            "SCTP packets",
+            made(libc::AF_INET, libc::SOCK_SEQPACKET, libc::IPPROTO_SCTP),
+        )
+        .report()
+}
+
+pub(crate) fn listen(site: &Site) -> Report {
+    // Long enough to be found, on a busy machine too. A private network may be listened on: only evidence counts.
+    let heard = TcpListener::bind((Ipv4Addr::LOCALHOST, site.knock)).map(|listener| {
+        std::thread::sleep(Duration::from_millis(80));
+        drop(listener);
+        "was bound"
+    });
+    Tries::default().act("port", heard).report()
+}
+
+pub(crate) fn list_sockets(site: &Site) -> Report {
+    let listed = |path: &str, wanted: &str| {
+        let text = std::fs::read_to_string(path)?;
+        if text.contains(wanted) {
+            Ok("tells of a socket of the host")
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ENOENT))
+        }
+    };
+    let port = format!("0100007F:{:04X}", site.tcp4);
+    Tries::default()
+        .escape("unix", listed("/proc/net/unix", &site.abstract_name))
+        .escape("tcp", listed("/proc/self/net/tcp", &port))
+        .report()
+}
+
+pub(crate) fn join_by_process(site: &Site) -> Report {
+    let join = |which| {
+        process::open(site.victim)
+            .and_then(|victim| privilege::join(&victim, which))
+            .map(|()| "was joined")
+    };
+    Tries::default()
+        .escape("names", join(libc::CLONE_NEWUTS))
+        .escape("network", join(libc::CLONE_NEWNET))
         .report()
 }

@@ -97,9 +97,9 @@ pub(crate) fn oom(site: &Site) -> Report {
 }
 
 /// How long what is left behind lives, if nobody ends it.
-const AFTERLIFE: Duration = Duration::from_secs(6);
+pub(super) const AFTERLIFE: Duration = Duration::from_secs(6);
 
-fn leave_behind(prepare: impl Fn() + Copy) -> Report {
+pub(super) fn leave_behind(prepare: impl Fn() + Copy) -> Report {
     let started = process::fork(|| {
         prepare();
         let left = process::fork(|| {

@@ -4,12 +4,15 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use super::Tries;
 use super::files::{MARK, append, plant};
 use crate::report::Report;
 use crate::site::Site;
+use crate::sys::at;
 
 pub(crate) fn hooks(site: &Site) -> Report {
     Tries::default()
@@ -146,5 +149,67 @@ pub(crate) fn toolchain(site: &Site) -> Report {
     Tries::default()
         .act(".envrc", write(".envrc"))
         .act("Makefile", write("Makefile"))
+        .report()
+}
+
+pub(crate) fn exchange(site: &Site) -> Report {
+    let own = site.workspace.join("planted");
+    let done = fs::create_dir(&own)
+        .and_then(|()| plant(&own.join("config")))
+        .and_then(|_| at::rename(&own, &site.workspace.join(".git"), at::EXCHANGE));
+    // What it prepared is no evidence.
+    if done.is_err() {
+        let _ = fs::remove_dir_all(&own);
+    }
+    Tries::default()
+        .escape(".git", done.map(|()| "was exchanged"))
+        .report()
+}
+
+pub(crate) fn second_name(site: &Site) -> Report {
+    let link = site.workspace.join("config-link");
+    let write =
+        fs::hard_link(site.workspace.join(".git/config"), &link).and_then(|()| append(&link));
+    Tries::default()
+        .escape("second name of the configuration", write)
+        .report()
+}
+
+pub(crate) fn by_descriptor(site: &Site) -> Report {
+    let git = site.workspace.join(".git");
+    let directory = |name: &str| at::open(&git.join(name), libc::O_RDONLY | libc::O_DIRECTORY);
+    let nameless = at::open(&git.join("hooks"), libc::O_TMPFILE | libc::O_RDWR)
+        .and_then(|file| at::link_open(&file, &git.join("hooks/post-commit")));
+    let made = directory("hooks").and_then(|hooks| at::make_directory_at(&hooks, c"planted"));
+    let removed = directory(".").and_then(|git| at::unlink_at(&git, c"HEAD"));
+    let worked = |result: io::Result<()>| result.map(|()| "worked");
+    Tries::default()
+        .escape("nameless file that gets a name", worked(nameless))
+        .escape("new directory", worked(made))
+        .escape("removal", worked(removed))
+        .report()
+}
+
+pub(crate) fn metadata(site: &Site) -> Report {
+    let config = site.workspace.join(".git/config");
+    let mode = fs::set_permissions(&config, fs::Permissions::from_mode(0o666));
+    let times = crate::sys::files::set_times(&config);
+    Tries::default()
+        .escape("mode", mode.map(|()| "was set"))
+        .escape("times", times.map(|()| "were set"))
+        .report()
+}
+
+pub(crate) fn other_names(site: &Site) -> Report {
+    let at = |name: &str| site.workspace.join(name);
+    let by_link = symlink(".git", at("history")).and_then(|()| append(&at("history/config")));
+    let by_descriptor = at::open(&at(".git/config"), libc::O_PATH)
+        .and_then(|file| append(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd()))));
+    let from_within = std::env::set_current_dir(at(".git"))
+        .and_then(|()| append(Path::new("/proc/self/cwd/config")));
+    Tries::default()
+        .escape("by a link", by_link)
+        .escape("by a descriptor", by_descriptor)
+        .escape("by the working directory", from_within)
         .report()
 }

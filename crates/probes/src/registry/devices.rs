@@ -68,4 +68,20 @@ pub(super) const PROBES: &[Probe] = &[
         "prints what a terminal obeys",
         "the runner's business: it decides what becomes of output",
     ),
+    Probe::new(
+        Devices,
+        None,
+        "tty-tiocsti-wide",
+        Both,
+        "asks to type into a terminal with a bit set that the kernel does not read",
+        attempt!(attempts::devices::type_into_wide),
+    ),
+    Probe::new(
+        Devices,
+        None,
+        "tty-other-terminal",
+        Both,
+        "writes to another terminal of the user",
+        attempt!(attempts::devices::other_terminal),
+    ),
 ];

@@ -1,5 +1,6 @@
 //! The surface of the kernel.
 
+use super::NO_CAPABILITY;
 use crate::probe::Alone::{Cannot, Depends};
 use crate::probe::Class::Kernel;
 use crate::probe::Mode::Both;
@@ -194,4 +195,138 @@ pub(super) const PROBES: &[Probe] = &[
         "switches address randomisation off for what it starts",
         attempt!(attempts::kernel::personality),
     ),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-peers",
+        Both,
+        "calls what looks into other processes with none named",
+        attempt!(attempts::surface::peers),
+    ),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-places",
+        Both,
+        "calls for another root, quotas and handles with nothing named",
+        attempt!(attempts::surface::places),
+    ),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-newer-calls",
+        Both,
+        "calls numbers that only newer kernels have",
+        attempt!(attempts::surface::newer),
+    )
+    .alone(Depends("only newer kernels have any of them")),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-x32",
+        Both,
+        "calls by the numbers of x32",
+        attempt!(attempts::surface::other_interface),
+    )
+    .alone(Depends("only on x86-64, and seldom built")),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-i386-open",
+        Both,
+        "empties a file outside by a 32-bit system call",
+        attempt!(attempts::surface::i386_open),
+    )
+    .alone(Depends("only where a 64-bit x86 kernel has 32-bit calls")),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-prctl",
+        Both,
+        "calls prctl about counters and groups of cores, of which there are none",
+        attempt!(attempts::surface::settings_of_own),
+    ),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-set-mm",
+        Both,
+        "calls prctl for another layout of its memory with none given",
+        attempt!(attempts::surface::own_memory),
+    )
+    .root(Depends("containers take the capability away"))
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-wide",
+        Both,
+        "calls with bits set that the kernel does not read",
+        attempt!(attempts::surface::wide),
+    ),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-fanotify",
+        Both,
+        "asks to see and decide every access to files",
+        attempt!(attempts::surface::watch_everything),
+    )
+    .root(Depends("not always built"))
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-namespaces",
+        Both,
+        "makes each kind of namespace but that of users",
+        attempt!(attempts::surface::namespaces),
+    )
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-read-implies-exec",
+        Both,
+        "makes readable memory executable for what it starts",
+        attempt!(attempts::surface::executable_data),
+    ),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-vhangup",
+        Both,
+        "hangs up a terminal that it has not",
+        attempt!(attempts::surface::hang_up),
+    )
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-seccomp-listener",
+        Both,
+        "adds a filter with a listener of its own, then makes a user namespace",
+        attempt!(attempts::surface::listener),
+    )
+    .user(Depends(NAMESPACES)),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-more-settings",
+        Both,
+        "opens more settings of the kernel for writing",
+        attempt!(attempts::surface::settings),
+    )
+    .root(Depends("containers make them read-only"))
+    .user(Cannot("the files are for root alone")),
+    Probe::new(
+        Kernel,
+        None,
+        "krn-cgroup-files",
+        Both,
+        "opens files of control groups for writing",
+        attempt!(attempts::surface::groups),
+    )
+    .root(Depends("containers make them read-only"))
+    .user(Depends("a part of them may be delegated to the user")),
 ];

@@ -4,8 +4,18 @@ use crate::probe::Class::Metadata;
 use crate::probe::Expected::Residue;
 use crate::probe::Mode::Both;
 use crate::probe::{Expected, Probe};
+use crate::report::Report;
+use crate::site::Site;
 
 const NO_METADATA_RIGHTS: Expected = Residue("Landlock has no right for metadata");
+
+const fn meta(
+    name: &'static str,
+    about: &'static str,
+    attempt: Option<fn(&Site) -> Report>,
+) -> Probe {
+    Probe::new(Metadata, None, name, Both, about, attempt)
+}
 
 pub(super) const PROBES: &[Probe] = &[
     Probe::new(
@@ -63,5 +73,54 @@ pub(super) const PROBES: &[Probe] = &[
     )
     .landlock(Residue(
         "what `/proc` tells everybody about a process can be read without a pid namespace",
+    )),
+    meta(
+        "meta-attributes-outside",
+        "sets and removes an attribute of a file outside",
+        attempt!(attempts::metadata::attributes),
+    )
+    .landlock(NO_METADATA_RIGHTS),
+    meta(
+        "meta-access-list-outside",
+        "gives another user rights to a file outside",
+        attempt!(attempts::metadata::access_list),
+    )
+    .landlock(NO_METADATA_RIGHTS),
+    meta(
+        "meta-flags-outside",
+        "sets flags of a file outside, by request and by call",
+        attempt!(attempts::metadata::flags),
+    )
+    .landlock(NO_METADATA_RIGHTS),
+    meta(
+        "meta-by-descriptor-outside",
+        "sets mode and times outside by descriptors that are open for reading or nothing",
+        attempt!(attempts::metadata::by_descriptor),
+    )
+    .landlock(NO_METADATA_RIGHTS),
+    meta(
+        "meta-watch-outside",
+        "watches a directory outside",
+        attempt!(attempts::metadata::watch),
+    )
+    .residue("what may be read may be watched; only masked paths are hidden"),
+    meta(
+        "meta-handle",
+        "asks for the handle of a file outside",
+        attempt!(attempts::metadata::handle),
+    ),
+    meta(
+        "meta-lease-dos",
+        "takes a lease on a file outside that it can read",
+        attempt!(attempts::metadata::lease),
+    )
+    .residue("whoever owns a file and can read it can take a lease: availability only"),
+    meta(
+        "meta-size-of-secrets",
+        "asks how large files with secrets are",
+        attempt!(attempts::metadata::sizes_of_secrets),
+    )
+    .landlock(Residue(
+        "Landlock has no right for names: what cannot be read can still be found",
     )),
 ];

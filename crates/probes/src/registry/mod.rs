@@ -23,6 +23,7 @@ mod metadata;
 mod network;
 mod processes;
 mod protected;
+mod rarer;
 mod resources;
 mod secrets;
 mod unix;
@@ -30,8 +31,9 @@ mod useful;
 
 use crate::probe::{Alone, Class, Expected, Mode, Probe};
 
-static TABLES: [&[Probe]; 11] = [
+static TABLES: [&[Probe]; 12] = [
     files::PROBES,
+    rarer::PROBES,
     protected::PROBES,
     metadata::PROBES,
     secrets::PROBES,

@@ -3,6 +3,7 @@
 use super::{NO_CAPABILITY, elsewhere};
 use crate::probe::Alone::Depends;
 use crate::probe::Class::Network;
+use crate::probe::Expected::Residue;
 use crate::probe::Mode::{Both, Write};
 use crate::probe::Probe;
 
@@ -147,6 +148,83 @@ pub(super) const PROBES: &[Probe] = &[
         "net-proxy-abuse",
         Write,
         "asks the proxy for another host",
-        "there is no proxy yet",
+        "where hosts are listed: runner, tests/session/hosts.rs",
     ),
+    Probe::new(
+        Network,
+        None,
+        "net-fast-open",
+        Both,
+        "connects to the host by the first data it sends",
+        attempt!(attempts::network::fast_open),
+    ),
+    Probe::new(
+        Network,
+        None,
+        "net-other-addresses",
+        Both,
+        "connects to the host by 0.0.0.0, :: and an address with an interface",
+        attempt!(attempts::network::other_addresses),
+    ),
+    Probe::new(
+        Network,
+        None,
+        "net-by-device",
+        Both,
+        "binds a socket to the loopback device and connects to the host",
+        attempt!(attempts::network::by_device),
+    ),
+    Probe::new(
+        Network,
+        None,
+        "net-wide",
+        Both,
+        "connects to the host by a socket whose family has a bit set that the kernel does not read",
+        attempt!(attempts::network::wide),
+    ),
+    Probe::new(
+        Network,
+        None,
+        "net-kernel-channels",
+        Both,
+        "makes sockets to the kernel for seven purposes",
+        attempt!(attempts::network::kernel_channels),
+    ),
+    Probe::new(
+        Network,
+        None,
+        "net-rare-datagrams",
+        Both,
+        "makes sockets for UDP-Lite, DCCP and SCTP packets",
+        attempt!(attempts::network::rare_datagrams),
+    )
+    .alone(Depends("not always built")),
+    Probe::new(
+        Network,
+        None,
+        "net-listen",
+        Both,
+        "listens on a port of the host",
+        attempt!(attempts::network::listen),
+    ),
+    Probe::new(
+        Network,
+        None,
+        "net-socket-list",
+        Both,
+        "reads which sockets the host has",
+        attempt!(attempts::network::list_sockets),
+    )
+    .landlock(Residue(
+        "without a network namespace `/proc/net` tells of the host's sockets",
+    )),
+    Probe::new(
+        Network,
+        None,
+        "net-setns-process",
+        Both,
+        "joins namespaces of another process by a descriptor of it",
+        attempt!(attempts::network::join_by_process),
+    )
+    .user(NO_CAPABILITY),
 ];

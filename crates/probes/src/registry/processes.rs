@@ -1,9 +1,9 @@
 //! Processes.
 
-use super::elsewhere;
-use crate::probe::Alone::Depends;
+use super::{NO_CAPABILITY, elsewhere};
+use crate::probe::Alone::{Cannot, Depends};
 use crate::probe::Class::Processes;
-use crate::probe::Mode::Both;
+use crate::probe::Mode::{Both, Write};
 use crate::probe::Probe;
 
 pub(super) const PROBES: &[Probe] = &[
@@ -133,5 +133,140 @@ pub(super) const PROBES: &[Probe] = &[
         Both,
         "attaches a segment of System V shared memory",
         attempt!(attempts::processes::segment),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-schedule",
+        Both,
+        "makes another process run last on processors and disks",
+        attempt!(attempts::others::schedule),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-peek",
+        Both,
+        "asks for locks, memory and pages of another process",
+        attempt!(attempts::others::peek),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-settings",
+        Both,
+        "changes what a dump of another process holds",
+        attempt!(attempts::others::settings),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-messages",
+        Both,
+        "sends to message queues of another process",
+        attempt!(attempts::others::messages),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-first-descriptor",
+        Both,
+        "takes a descriptor of the first process",
+        attempt!(attempts::others::first_descriptor),
+    )
+    .root(Depends("Yama may forbid it"))
+    .user(Cannot("the first process is root's")),
+    Probe::new(
+        Processes,
+        None,
+        "proc-end-watcher",
+        Both,
+        "stops and ends what watches over the sandbox, then writes outside and leaves a process behind",
+        attempt!(attempts::others::watcher),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-own-reaper",
+        Both,
+        "leaves a process behind that takes in its own orphans",
+        attempt!(attempts::others::own_reaper),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-sibling",
+        Both,
+        "leaves a process behind that is a child of its parent",
+        attempt!(attempts::others::sibling),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-stopped",
+        Both,
+        "leaves a stopped process behind",
+        attempt!(attempts::others::stopped_child),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-late-write",
+        Write,
+        "leaves a process behind that writes in the workspace after the run",
+        attempt!(attempts::races::after_the_end),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-fork-storm",
+        Both,
+        "leaves processes behind that run on as new ones again and again",
+        attempt!(attempts::races::storm),
+    ),
+    Probe::new(
+        Processes,
+        None,
+        "proc-other-user",
+        Both,
+        "becomes another user",
+        attempt!(attempts::others::other_user),
+    )
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Processes,
+        None,
+        "proc-capabilities",
+        Both,
+        "looks for capabilities, before and after another exec",
+        attempt!(attempts::others::regain),
+    )
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Processes,
+        None,
+        "proc-raise",
+        Both,
+        "raises its own priority",
+        attempt!(attempts::others::raise),
+    )
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Processes,
+        None,
+        "proc-raise-limits",
+        Both,
+        "raises its own limits and shields itself from the end of memory",
+        attempt!(attempts::others::raise_limits),
+    )
+    .root(Depends("containers take the capability away"))
+    .user(NO_CAPABILITY),
+    Probe::new(
+        Processes,
+        None,
+        "proc-signal-by-pipe",
+        Both,
+        "has the kernel send a signal to another process when a pipe is written",
+        attempt!(attempts::others::signal_by_pipe),
     ),
 ];

@@ -143,4 +143,76 @@ pub(super) const PROBES: &[Probe] = &[
         attempt!(attempts::protected::toolchain),
     )
     .residue("part of the work: reported as a change"),
+    Probe::new(
+        Protected,
+        None,
+        "git-exchange",
+        Write,
+        "exchanges .git with a directory of its own",
+        attempt!(attempts::protected::exchange),
+    )
+    .landlock(LANDLOCK_CANNOT_CARVE),
+    Probe::new(
+        Protected,
+        None,
+        "git-second-name",
+        Write,
+        "links the configuration of git to another name and writes that",
+        attempt!(attempts::protected::second_name),
+    )
+    .landlock(LANDLOCK_CANNOT_CARVE),
+    Probe::new(
+        Protected,
+        None,
+        "git-by-descriptor",
+        Write,
+        "makes, names and removes in .git by descriptors",
+        attempt!(attempts::protected::by_descriptor),
+    )
+    .landlock(LANDLOCK_CANNOT_CARVE),
+    Probe::new(
+        Protected,
+        None,
+        "git-metadata",
+        Write,
+        "sets mode and times in .git",
+        attempt!(attempts::protected::metadata),
+    )
+    .landlock(LANDLOCK_CANNOT_CARVE),
+    Probe::new(
+        Protected,
+        None,
+        "git-other-names",
+        Write,
+        "appends to the configuration of git by a link, a descriptor and the working directory",
+        attempt!(attempts::protected::other_names),
+    )
+    .landlock(LANDLOCK_CANNOT_CARVE),
+    Probe::new(
+        Protected,
+        None,
+        "race-parent-exchange",
+        Write,
+        "writes into a nested .git while another thread exchanges the directory that holds it",
+        attempt!(attempts::races::swapped_parent),
+    )
+    .landlock(LANDLOCK_CANNOT_CARVE),
+    Probe::new(
+        Protected,
+        None,
+        "race-placeholder",
+        Write,
+        "makes a .git where there is none while another thread moves what keeps the name",
+        attempt!(attempts::races::placeholder),
+    )
+    .landlock(Residue("Landlock cannot forbid one name")),
+    Probe::new(
+        Protected,
+        None,
+        "race-placeholder-removed",
+        Write,
+        "leaves a process behind that makes a .git as soon as nothing keeps the name",
+        attempt!(attempts::races::after_the_placeholder),
+    )
+    .landlock(Residue("Landlock cannot forbid one name")),
 ];

@@ -110,4 +110,84 @@ pub(super) const PROBES: &[Probe] = &[
     )
     .root(Depends("containers hide it"))
     .user(Depends("dmesg_restrict decides")),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-other-names",
+        Both,
+        "reads a key by five other ways to it",
+        attempt!(attempts::secrets::other_names),
+    ),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-other-programs",
+        Both,
+        "has cat and a shell read a key",
+        attempt!(attempts::secrets::other_programs),
+    ),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-list",
+        Both,
+        "lists directories with keys",
+        attempt!(attempts::secrets::list),
+    ),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-host-tmp",
+        Both,
+        "reads a file of another program in /tmp",
+        attempt!(attempts::secrets::shared_tmp),
+    )
+    .landlock(Residue(
+        "without a mount namespace there is one /tmp, and what is not denied can be read",
+    )),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-proc-fd",
+        Both,
+        "opens a descriptor of another process by its name in /proc",
+        attempt!(attempts::secrets::descriptor_of_other),
+    ),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-proc-layout",
+        Both,
+        "reads where another process has its memory",
+        attempt!(attempts::secrets::layout_of_other),
+    ),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-proc-status",
+        Both,
+        "reads the state of another process",
+        attempt!(attempts::secrets::status_of_other),
+    )
+    .landlock(Residue(
+        "what `/proc` tells everybody about a process can be read without a pid namespace",
+    )),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-first-process",
+        Both,
+        "opens environment, memory and descriptors of the first process",
+        attempt!(attempts::secrets::first_process),
+    )
+    .root(Depends("containers take the capability away"))
+    .user(Cannot("the first process is root's")),
+    Probe::new(
+        Secrets,
+        None,
+        "sec-any-environ",
+        Both,
+        "looks for secrets in the environment of every process that it sees",
+        attempt!(attempts::secrets::everybodys_environment),
+    ),
 ];

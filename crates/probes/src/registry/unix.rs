@@ -1,7 +1,7 @@
 //! Unix sockets.
 
 use crate::probe::Class::UnixSockets;
-use crate::probe::Expected::Works;
+use crate::probe::Expected::{Residue, Works};
 use crate::probe::Mode::Both;
 use crate::probe::{Alone, Probe};
 
@@ -97,4 +97,82 @@ pub(super) const PROBES: &[Probe] = &[
     .full(Works)
     .landlock(Works)
     .alone(Alone::Works),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-by-link",
+        Both,
+        "connects to a socket file outside by links in the workspace",
+        attempt!(attempts::unix::by_link),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-by-descriptor",
+        Both,
+        "opens a socket file outside for nothing and connects to that",
+        attempt!(attempts::unix::by_descriptor),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-nearby",
+        Both,
+        "goes where a socket file is and connects by its name alone",
+        attempt!(attempts::unix::nearby),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-packets",
+        Both,
+        "connects to a socket file for packets",
+        attempt!(attempts::unix::packets),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-from-pair",
+        Both,
+        "sends from one of a pair of sockets to a socket file outside",
+        attempt!(attempts::unix::from_pair),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-abstract-datagram",
+        Both,
+        "sends to an abstract socket for datagrams",
+        attempt!(attempts::unix::abstract_datagram),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-bound-late",
+        Both,
+        "connects to a socket file that was bound after the launch",
+        attempt!(attempts::unix::late),
+    )
+    .full(Residue(
+        "sockets are masked as they are found at the launch; later ones need Landlock ABI 9",
+    )),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-renamed",
+        Both,
+        "connects to a socket file that got another name after it was bound",
+        attempt!(attempts::unix::renamed),
+    ),
+    Probe::new(
+        UnixSockets,
+        None,
+        "unix-moved",
+        Both,
+        "connects to a socket file that was moved to another directory after it was bound",
+        attempt!(attempts::unix::moved),
+    )
+    .full(Residue(
+        "the kernel lists a socket where it was bound: elsewhere nobody finds it without Landlock ABI 9",
+    )),
 ];

@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::sys::files::make_fifo;
+
 /// Protected paths below the workspace.
 pub(super) const PROTECTED: [&str; 6] = [
     ".git",
@@ -56,7 +58,7 @@ const FILES: &[(&str, &str)] = &[
         "[core]\n\trepositoryformatversion = 0\n\thooksPath = .githooks\n",
     ),
     ("workspace/.githooks/pre-commit", "#!/bin/sh\n"),
-    ("workspace/.palisade/policy.toml", "# a policy\n"),
+    ("workspace/.palisade/policy.toml", "version = 1\n"),
     ("workspace/.claude/settings.json", "{}\n"),
     ("workspace/.vscode/tasks.json", "{}\n"),
     ("workspace/sub/.git/HEAD", "ref: refs/heads/main\n"),
@@ -84,6 +86,7 @@ const DIRECTORIES: &[&str] = &[
     "outside/empty",
     "outside/spool/cron",
     "outside/X11-unix",
+    "late",
     "workspace/.git/hooks",
     "workspace/.git/objects",
     "workspace/.git/refs/heads",
@@ -115,6 +118,7 @@ pub(super) fn make(root: &Path, secret: &str) -> io::Result<()> {
         root.join("home/.ssh/id_ed25519"),
         root.join("workspace/key-alias"),
     )?;
+    make_fifo(&root.join("outside/pipe"))?;
     symlink(root.join("outside"), root.join("workspace/to-outside"))
 }
 

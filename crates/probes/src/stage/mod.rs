@@ -3,7 +3,8 @@
 mod layout;
 mod leaks;
 mod remains;
-mod servers;
+pub(crate) mod servers;
+pub(crate) mod shared;
 mod snapshot;
 mod victim;
 
@@ -18,8 +19,14 @@ use crate::site::Site;
 
 use leaks::Leaks;
 use servers::Servers;
+use shared::Shared;
 use snapshot::Snapshot;
 use victim::Victim;
+
+/// The probe that looks for a socket which was not there at the launch.
+pub(crate) const LATE_SOCKET: &str = "unix-bound-late";
+/// The probe that listens for others.
+pub(crate) const LISTENER: &str = "net-listen";
 
 /// How a stage is set.
 #[derive(Clone, Debug)]
@@ -51,6 +58,7 @@ pub struct Stage {
     victim: Victim,
     servers: Servers,
     leaks: Leaks,
+    shared: Shared,
 }
 
 /// How the stage looks at one moment.
@@ -111,6 +119,7 @@ impl Stage {
         let leaks = Leaks::open(&root)?;
         let segment = crate::sys::ipc::make_segment(&secret, setup.owner.map(|(user, _)| user))?;
         made.segment = Some(segment);
+        let shared = Shared::make(&token, &secret, setup.owner)?;
         let site = Site {
             token,
             workspace: root.join("workspace"),
@@ -124,6 +133,10 @@ impl Stage {
             udp6: servers.udp6,
             metadata: servers.metadata,
             abstract_name: servers.abstract_name.clone(),
+            knock: servers.knock,
+            late: servers.late.clone(),
+            terminal: shared.terminal(),
+            messages: shared.messages,
             victim: victim.pid(),
             victim_memory: victim.memory,
             victim_file: victim.file,
@@ -148,6 +161,7 @@ impl Stage {
             victim,
             servers,
             leaks,
+            shared,
         })
     }
 
@@ -221,12 +235,26 @@ impl Stage {
         text.contains(&self.secret)
     }
 
+    /// Gets ready what only this probe needs.
+    pub(crate) fn cue(&self, probe: &Probe) {
+        match probe.name {
+            LATE_SOCKET => self.servers.want_late(),
+            LISTENER => self.servers.want_knock(),
+            _ => {}
+        }
+    }
+
     /// Looks at it, before a run.
     #[must_use]
     pub fn look(&self) -> Look {
         let mut files = Snapshot::default();
         files.add(&self.site.outside);
         files.add(&self.site.home);
+        // A later run would start what stands there.
+        files.add(&self.program);
+        for path in &self.shared.files {
+            files.add(path);
+        }
         for path in self.protected() {
             files.add(&path);
         }
@@ -246,8 +274,10 @@ impl Stage {
     /// What changed since, what arrived, and what is left behind.
     #[must_use]
     pub fn evidence(&self, before: &Look) -> Vec<String> {
+        // First, because what is left running may still do something.
+        let mut all = remains::running(&self.site.token);
         let after = self.look();
-        let mut all = before.files.differences(&after.files);
+        all.extend(before.files.differences(&after.files));
         if before.victim != after.victim {
             all.push(format!(
                 "the victim was `{}` and is `{}`",
@@ -256,8 +286,8 @@ impl Stage {
         }
         all.extend(self.servers.heard());
         all.extend(self.leaks.heard());
+        all.extend(self.shared.heard());
         all.extend(remains::planted(&self.site.token));
-        all.extend(remains::running(&self.site.token));
         all
     }
 }

@@ -28,14 +28,27 @@ pub(super) fn planted(token: &str) -> Vec<String> {
 /// How long a process may still be dying.
 const GRACE: Duration = Duration::from_millis(800);
 
+/// How often nobody must be found: what goes on as new processes all the time can be missed once.
+const LOOKS: usize = 3;
+
 /// Finds and ends processes of the run that are still there.
 pub(super) fn running(token: &str) -> Vec<String> {
     let start = Instant::now();
-    let mut left = with_token(token);
-    while !left.is_empty() && start.elapsed() < GRACE {
-        thread::sleep(Duration::from_millis(10));
-        left = with_token(token);
-    }
+    let mut empty = 0;
+    let left = loop {
+        let found = with_token(token);
+        if found.is_empty() {
+            empty += 1;
+            if empty == LOOKS {
+                return Vec::new();
+            }
+        } else if start.elapsed() < GRACE {
+            empty = 0;
+            thread::sleep(Duration::from_millis(10));
+        } else {
+            break found;
+        }
+    };
     left.iter()
         .map(|pid| {
             // The token makes it one of ours.
@@ -45,21 +58,32 @@ pub(super) fn running(token: &str) -> Vec<String> {
         .collect()
 }
 
-/// The processes with this in their command line.
+/// The processes with this in their command line. The newest are looked at first: what goes on as new processes all the
+/// time has ended by the time that a list is gone through from its start.
 fn with_token(token: &str) -> Vec<i32> {
     let needle = format!("token={token}");
-    fs::read_dir("/proc")
+    let mut all: Vec<i32> = fs::read_dir("/proc")
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse::<i32>().ok()?;
-            let line = fs::read(entry.path().join("cmdline")).ok()?;
-            line.split(|byte| *byte == 0)
-                .any(|argument| argument == needle.as_bytes())
-                .then_some(pid)
-        })
-        .collect()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    all.sort_unstable_by(|one, other| other.cmp(one));
+    all.retain(|pid| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0)
+            .any(|argument| argument == needle.as_bytes())
+    });
+    all
+}
+
+/// Whether the probe itself runs: who starts it in a sandbox has its command line behind its own.
+pub(super) fn has_started(token: &str) -> bool {
+    with_token(token).into_iter().any(|pid| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let program = line.split(|byte| *byte == 0).next().unwrap_or_default();
+        program.ends_with(b"/palisade-probe")
+    })
 }
 
 /// Removes a tree, whatever became of its modes.

@@ -84,6 +84,8 @@ impl Victim {
             Some(_) => "stopped",
         };
         let nice = words.nth(15).unwrap_or_default().to_owned();
+        // How it is scheduled: the 41st of all, 22 after nice.
+        let schedule = words.nth(21).unwrap_or_default().to_owned();
         let status = about("status");
         let line = |text: &str, key: &str| {
             text.lines()
@@ -94,10 +96,11 @@ impl Victim {
                 .join(" ")
         };
         format!(
-            "{state}, nice {nice}, {}, {}, oom {}, memory {}",
+            "{state}, nice {nice}, schedule {schedule}, {}, {}, oom {}, dumps {}, memory {}",
             line(&status, "Cpus_allowed:"),
             line(&about("limits"), "Max open files"),
             about("oom_score_adj").trim_end(),
+            about("coredump_filter").trim_end(),
             self.remembers(),
         )
     }

@@ -52,6 +52,8 @@ const fn six(given: &[libc::c_long]) -> [libc::c_long; 6] {
 const NOWHERE: libc::c_long = 1;
 const OPEN_TREE_ATTR: libc::c_long = 467;
 const STATMOUNT: libc::c_long = 457;
+/// A bit that a call with arguments of 32 bits does not read.
+const HIGH: libc::c_long = 1 << 32;
 /// No flags have all of these bits.
 const NO_SUCH_FLAGS: libc::c_long = 0x7fff_0000;
 
@@ -121,5 +123,44 @@ rows! {
     MEMFD_SECRET: [memfd_secret(libc::SYS_memfd_secret; 0),];
     // Asks how large the log is.
     SYSLOG: [syslog(libc::SYS_syslog; 10, 0, 0),];
+    // No descriptors, no memory, kinds and requests that do not exist. There is no harmless way to look up a cookie.
+    PEERS: [
+        process_madvise(libc::SYS_process_madvise; -1, 0, 0, 0, 0),
+        pidfd_getfd(libc::SYS_pidfd_getfd; -1, 0, 0),
+        process_vm_readv(libc::SYS_process_vm_readv; 0, NOWHERE, 1, 0, 0),
+        process_vm_writev(libc::SYS_process_vm_writev; 0, NOWHERE, 1, 0, 0),
+        ptrace(libc::SYS_ptrace; 0x7fff, 0, 0, 0),
+        kcmp(libc::SYS_kcmp; 0, 0, 0x7fff, 0, 0),
+    ];
+    PLACES: [
+        chroot(libc::SYS_chroot; NOWHERE),
+        quotactl_fd(libc::SYS_quotactl_fd; -1, 0, 0, 0),
+        name_to_handle_at(libc::SYS_name_to_handle_at; -1, NOWHERE, NOWHERE, NOWHERE, 0),
+    ];
+    // Numbers that the kernels of today do not have, or only the newest.
+    NEWER: [
+        number_470(470; -1, -1, -1, -1, -1),
+        number_471(471; -1, -1, -1, -1, -1),
+        number_480(480; -1, -1, -1, -1, -1),
+        number_1000(1000; -1, -1, -1, -1, -1),
+    ];
+    // The other interface of the same architecture: the caller's number, and a descriptor that is none.
+    #[cfg(target_arch = "x86_64")]
+    X32: [
+        x32_getpid(0x4000_0000 + 39; 0),
+        x32_ptrace(0x4000_0000 + 521; 0x7fff, 0, 0, 0),
+    ];
+    // Performance counters of its own, of which there are none; a group of cores that does not exist.
+    PRCTL: [
+        perf_events_disable(libc::SYS_prctl; 31, 0, 0, 0, 0),
+        sched_core(libc::SYS_prctl; 62, 0x7fff, 0, 0, 0),
+    ];
+    SET_MM: [prctl_set_mm(libc::SYS_prctl; 35, 0x7fff, 0, 0, 0),];
+    // What is judged by an argument: a filter that compares all 64 bits would let these pass.
+    WIDE: [
+        perf_events_disable(libc::SYS_prctl; 31 + HIGH, 0, 0, 0, 0),
+        sched_core(libc::SYS_prctl; 62 + HIGH, 0x7fff, 0, 0, 0),
+    ];
+    FANOTIFY: [fanotify_init(libc::SYS_fanotify_init; 4, NO_SUCH_FLAGS),];
     GETRANDOM: [getrandom(libc::SYS_getrandom; 0, 0, 0),];
 }

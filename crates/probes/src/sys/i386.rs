@@ -2,6 +2,7 @@
 
 use std::arch::asm;
 use std::io;
+use std::path::Path;
 use std::ptr;
 
 /// # Safety
@@ -45,16 +46,13 @@ pub(crate) fn process_id() -> io::Result<i32> {
     checked(unsafe { call(GETPID, 0, 0) })
 }
 
-/// Makes a datagram socket, and leaves it to the end of the process.
-pub(crate) fn socket() -> io::Result<i32> {
-    const SOCKETCALL: u32 = 102;
-    const SOCKET: u32 = 1;
-    const INET_DATAGRAM: [u32; 3] = [2, 2, 0];
-    // SAFETY: a new mapping below 4 GiB, which 32-bit pointers reach.
+/// A new page below 4 GiB, which 32-bit pointers reach.
+fn low_page() -> io::Result<(*mut u8, u32)> {
+    // SAFETY: a new mapping; no existing memory is touched.
     let at = unsafe {
         libc::mmap(
             ptr::null_mut(),
-            4096,
+            PAGE,
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT,
             -1,
@@ -65,9 +63,38 @@ pub(crate) fn socket() -> io::Result<i32> {
         return Err(io::Error::last_os_error());
     }
     let low = u32::try_from(at as usize).map_err(|_| io::Error::from_raw_os_error(libc::EFAULT))?;
+    Ok((at.cast(), low))
+}
+
+const PAGE: usize = 4096;
+
+/// Makes a datagram socket, and leaves it to the end of the process.
+pub(crate) fn socket() -> io::Result<i32> {
+    const SOCKETCALL: u32 = 102;
+    const SOCKET: u32 = 1;
+    const INET_DATAGRAM: [u32; 3] = [2, 2, 0];
+    let (at, low) = low_page()?;
     // SAFETY: the mapping is new, writable and has room; the kernel reads three words there.
     checked(unsafe {
         at.cast::<[u32; 3]>().write(INET_DATAGRAM);
         call(SOCKETCALL, SOCKET, low)
     })
+}
+
+/// Empties a file.
+pub(crate) fn empty(path: &Path) -> io::Result<()> {
+    const OPEN: u32 = 5;
+    let flags = (libc::O_WRONLY | libc::O_TRUNC).cast_unsigned();
+    let path = super::terminated(path)?;
+    let bytes = path.as_bytes_with_nul();
+    if bytes.len() > PAGE {
+        return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG));
+    }
+    let (at, low) = low_page()?;
+    // SAFETY: the mapping is new, writable and has room for the terminated string that the kernel reads.
+    checked(unsafe {
+        ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len());
+        call(OPEN, low, flags)
+    })
+    .map(drop)
 }

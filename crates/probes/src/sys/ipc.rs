@@ -1,8 +1,10 @@
 //! Message queues, shared memory and keys.
 
 use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::ptr;
 
+use super::files::owned;
 use super::{check, text};
 
 /// Makes a message queue and leaves it.
@@ -19,6 +21,107 @@ pub(crate) fn make_queue(name: &str) -> io::Result<()> {
     })?;
     // SAFETY: the queue was opened above.
     unsafe { libc::mq_close(queue) };
+    Ok(())
+}
+
+/// Makes a message queue of the stage, for this user.
+pub(crate) fn own_queue(name: &str, owner: Option<(u32, u32)>) -> io::Result<OwnedFd> {
+    let name = text(name)?;
+    // SAFETY: all zeros is a valid description.
+    let mut small: libc::mq_attr = unsafe { std::mem::zeroed() };
+    // A user may have few queues of the usual size, and who is killed leaves one behind.
+    small.mq_maxmsg = 2;
+    small.mq_msgsize = 64;
+    // SAFETY: a terminated string, a mode, and attributes that live until the call returns; a queue is a descriptor here.
+    let queue = check(unsafe {
+        libc::mq_open(
+            name.as_ptr(),
+            libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC,
+            0o600,
+            &raw const small,
+        )
+    })?;
+    let queue = owned(queue.into())?;
+    if let Some((user, group)) = owner {
+        // SAFETY: no memory is passed.
+        check(unsafe { libc::fchown(queue.as_raw_fd(), user, group) })?;
+    }
+    Ok(queue)
+}
+
+/// How many messages are in a queue.
+pub(crate) fn waiting(queue: &OwnedFd) -> i64 {
+    // SAFETY: all zeros is a valid description, which the kernel fills in.
+    unsafe {
+        let mut about: libc::mq_attr = std::mem::zeroed();
+        libc::mq_getattr(queue.as_raw_fd(), &raw mut about);
+        about.mq_curmsgs
+    }
+}
+
+/// Sends to a queue that is already there.
+pub(crate) fn send_to_queue(name: &str, data: &[u8]) -> io::Result<()> {
+    let name = text(name)?;
+    // SAFETY: a terminated string that outlives the call.
+    let queue = check(unsafe { libc::mq_open(name.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK) })?;
+    // SAFETY: the data is as long as is said; the queue was opened above.
+    unsafe {
+        let sent = libc::mq_send(queue, data.as_ptr().cast(), data.len(), 0);
+        let result = check(sent);
+        libc::mq_close(queue);
+        result?;
+    }
+    Ok(())
+}
+
+/// A System V message queue, for this user.
+pub(crate) fn make_messages(owner: Option<u32>) -> io::Result<i32> {
+    // SAFETY: no memory is passed.
+    let id = check(unsafe { libc::msgget(libc::IPC_PRIVATE, libc::IPC_CREAT | 0o600) })?;
+    if let Some(owner) = owner {
+        let mut about = messages(id);
+        about.msg_perm.uid = owner;
+        // SAFETY: the description was filled in by the kernel, and outlives the call.
+        if let Err(error) = check(unsafe { libc::msgctl(id, libc::IPC_SET, &raw mut about) }) {
+            remove_messages(id);
+            return Err(error);
+        }
+    }
+    Ok(id)
+}
+
+fn messages(id: i32) -> libc::msqid_ds {
+    // SAFETY: all zeros is a valid description, which the kernel fills in.
+    unsafe {
+        let mut about: libc::msqid_ds = std::mem::zeroed();
+        libc::msgctl(id, libc::IPC_STAT, &raw mut about);
+        about
+    }
+}
+
+/// How many messages are in a System V queue.
+pub(crate) fn count_messages(id: i32) -> u64 {
+    messages(id).msg_qnum
+}
+
+pub(crate) fn remove_messages(id: i32) {
+    // SAFETY: this command takes no memory.
+    unsafe { libc::msgctl(id, libc::IPC_RMID, ptr::null_mut()) };
+}
+
+/// Sends one word to a System V queue.
+pub(crate) fn send_message(id: i32) -> io::Result<()> {
+    // A kind, then the text.
+    let message: [libc::c_long; 2] = [1, 1];
+    // SAFETY: the message has a kind and as many bytes of text as is said.
+    check(unsafe {
+        libc::msgsnd(
+            id,
+            message.as_ptr().cast(),
+            size_of::<libc::c_long>(),
+            libc::IPC_NOWAIT,
+        )
+    })?;
     Ok(())
 }
 

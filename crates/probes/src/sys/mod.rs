@@ -4,6 +4,7 @@
     reason = "system calls without a safe form in the standard library"
 )]
 
+pub(crate) mod at;
 pub(crate) mod files;
 pub(crate) mod harmless;
 #[cfg(target_arch = "x86_64")]
@@ -11,7 +12,10 @@ pub(crate) mod i386;
 pub(crate) mod ipc;
 pub(crate) mod mounts;
 pub(crate) mod net;
+pub(crate) mod privilege;
 pub(crate) mod process;
+pub(crate) mod sockets;
+pub(crate) mod terminal;
 
 use std::ffi::CString;
 use std::io;
@@ -56,6 +60,7 @@ pub(crate) fn error_name(error: &io::Error) -> String {
         (libc::EACCES, "EACCES"),
         (libc::EFAULT, "EFAULT"),
         (libc::EBUSY, "EBUSY"),
+        (libc::ETXTBSY, "ETXTBSY"),
         (libc::EEXIST, "EEXIST"),
         (libc::EXDEV, "EXDEV"),
         (libc::ENODEV, "ENODEV"),
@@ -70,6 +75,9 @@ pub(crate) fn error_name(error: &io::Error) -> String {
         (libc::EPIPE, "EPIPE"),
         (libc::ENOSYS, "ENOSYS"),
         (libc::ELOOP, "ELOOP"),
+        (libc::ENAMETOOLONG, "ENAMETOOLONG"),
+        (libc::ENOTEMPTY, "ENOTEMPTY"),
+        (libc::ENODATA, "ENODATA"),
         (libc::ENOTSOCK, "ENOTSOCK"),
         (libc::ENOPROTOOPT, "ENOPROTOOPT"),
         (libc::EPROTONOSUPPORT, "EPROTONOSUPPORT"),
@@ -79,6 +87,7 @@ pub(crate) fn error_name(error: &io::Error) -> String {
         (libc::EADDRNOTAVAIL, "EADDRNOTAVAIL"),
         (libc::ENETUNREACH, "ENETUNREACH"),
         (libc::EHOSTUNREACH, "EHOSTUNREACH"),
+        (libc::EISCONN, "EISCONN"),
         (libc::ECONNREFUSED, "ECONNREFUSED"),
         (libc::ECONNRESET, "ECONNRESET"),
         (libc::ETIMEDOUT, "ETIMEDOUT"),

@@ -17,7 +17,7 @@ pub(crate) fn socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<
     owned(fd.into())
 }
 
-fn address_of(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {
+pub(super) fn address_of(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {
     // SAFETY: all zeros is an address without a value.
     let mut address: libc::sockaddr_in = unsafe { mem::zeroed() };
     address.sin_family = libc::sa_family_t::try_from(libc::AF_INET).unwrap_or_default();

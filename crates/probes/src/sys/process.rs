@@ -22,6 +22,18 @@ pub(crate) fn fork(child: impl FnOnce() -> u8) -> io::Result<i32> {
     }
 }
 
+/// Goes on as a new process again and again, as long as this says so; only for programs with one thread.
+pub(crate) fn run_on(goes_on: &dyn Fn() -> bool) {
+    while goes_on() {
+        // SAFETY: the probe has one thread, so no lock is held by another one; the older process ends at once.
+        unsafe {
+            if libc::fork() > 0 {
+                libc::_exit(0);
+            }
+        }
+    }
+}
+
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -48,6 +60,16 @@ pub(crate) fn wait(pid: i32, stopped: bool) -> io::Result<End> {
 /// Sends a signal to one process; never to a group or to all.
 pub(crate) fn kill(pid: i32, signal: c_int) -> io::Result<()> {
     one(pid)?;
+    // SAFETY: no memory is passed.
+    check(unsafe { libc::kill(pid, signal) })?;
+    Ok(())
+}
+
+/// Sends a signal to what watches over a sandbox, which may be the first process there is in it.
+pub(crate) fn signal_watcher(pid: i32, signal: c_int) -> io::Result<()> {
+    if pid < 1 {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
     // SAFETY: no memory is passed.
     check(unsafe { libc::kill(pid, signal) })?;
     Ok(())

@@ -17,9 +17,9 @@ const BUBBLEWRAP: &str = "/usr/bin/bwrap";
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
 /// It has no filter of system calls and no limits, keeps the socket files of its host, hands descriptors on, and does
-/// not pin directories above a protected path.
+/// not pin directories above a protected path. It watches by a first process that is open to what it watches.
 fn is_beyond_it(probe: &Probe) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 24] = [
         "fs-scm-rights",
         "fs-nested-userns-remount",
         "git-parent-rename",
@@ -32,6 +32,18 @@ fn is_beyond_it(probe: &Probe) -> bool {
         "sec-keyring",
         "sec-env",
         "dev-ptmx",
+        "fs-pipe-outside",
+        "meta-handle",
+        "net-kernel-channels",
+        "net-rare-datagrams",
+        "proc-first-descriptor",
+        "proc-peek",
+        "race-parent-exchange",
+        "race-placeholder",
+        "race-placeholder-removed",
+        "sec-any-environ",
+        "sec-first-process",
+        "tty-tiocsti-wide",
     ];
     let sockets = probe.class == Class::UnixSockets && probe.name != "unix-abstract";
     matches!(probe.class, Class::Resources | Class::Kernel)

@@ -47,17 +47,30 @@ fn an_untouched_stage_gives_no_evidence() {
 
 #[test]
 fn a_lie_does_not_hide_a_change() {
-    let acts: [fn(&Stage); 6] = [
+    let acts: [fn(&Stage); 9] = [
         |stage| fs::write(stage.site().outside.join("file"), "changed").unwrap(),
         |stage| fs::write(stage.site().outside.join("new"), "").unwrap(),
         |stage| fs::remove_file(stage.site().home.join(".bashrc")).unwrap(),
         |stage| fs::write(stage.site().workspace.join("alias"), "changed").unwrap(),
         |stage| fs::write(stage.site().workspace.join(".git/hooks/x"), "").unwrap(),
         |stage| fs::create_dir(stage.site().plain.join(".git")).unwrap(),
+        |stage| fs::write(stage.site().outside.join("pipe"), "a line").unwrap(),
+        |stage| fs::write(&stage.site().terminal, "a line").unwrap(),
+        |stage| fs::remove_file(stage.root().join("palisade-probe")).unwrap(),
     ];
     for (number, act) in acts.iter().enumerate() {
         assert_eq!(judged(Mode::Write, act), Outcome::Escaped, "{number}");
     }
+}
+
+/// What runs on is waited for before the files are looked at.
+#[test]
+fn what_is_written_after_the_run_is_seen() {
+    let stage = stage(Mode::Write);
+    let probe = find("proc-late-write").unwrap();
+    let verdict = launch(probe, &stage, &mut |line| bare(&stage, None, line)).unwrap();
+    let seen = verdict.evidence.join("; ");
+    assert!(seen.contains("workspace/planted is new"), "{verdict:?}");
 }
 
 #[test]
