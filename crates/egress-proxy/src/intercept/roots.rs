@@ -1,0 +1,73 @@
+//! Whom the system trusts to vouch for servers.
+
+use std::fs;
+
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+
+use super::InterceptionError;
+
+/// Where distributions keep what they trust, all in one file. The variables that name another one are for whoever starts
+/// the proxy to read.
+const FILES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The first of the usual files that has any.
+pub(super) fn of_system() -> Result<RootCertStore, InterceptionError> {
+    let read = |file: &&str| of_pem(&fs::read(file).ok()?).ok();
+    let found = FILES.iter().find_map(read);
+    found.ok_or(InterceptionError::NoSystemRoots)
+}
+
+/// All certificates in a text. Some that distributions carry along are of no use here, and are left out; a text with no
+/// other is refused.
+pub(super) fn of_pem(pem: &[u8]) -> Result<RootCertStore, InterceptionError> {
+    let mut roots = RootCertStore::empty();
+    let mut problem = None;
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        match certificate {
+            Ok(certificate) => {
+                if let Err(error) = roots.add(certificate) {
+                    problem = Some(error.to_string());
+                }
+            }
+            // What is not even PEM was cut, or is something else.
+            Err(error) => {
+                let problem = error.to_string();
+                return Err(InterceptionError::Roots { problem });
+            }
+        }
+    }
+    if roots.is_empty() {
+        let problem = problem.unwrap_or_else(|| "there are none".to_owned());
+        return Err(InterceptionError::Roots { problem });
+    }
+    Ok(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_certificate_vouches_for_nobody() {
+        for text in [
+            "",
+            "nothing",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        ] {
+            let refused = of_pem(text.as_bytes());
+            assert!(
+                matches!(refused, Err(InterceptionError::Roots { .. })),
+                "{text:?}"
+            );
+        }
+    }
+}
