@@ -8,7 +8,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use palisade_exec_policy::language::{Layer, Source, load_sources};
+use palisade_exec_policy::language::{Layer, Source, load_sources, parse};
+use palisade_exec_policy::matching::{Ruleset, RulesetInput};
 
 /// Rules as people write them: some alternatives, some flags, an example each.
 fn policy(rules: usize) -> String {
@@ -45,6 +46,15 @@ fn load(criterion: &mut Criterion) {
                 load_sources([Source::new(Layer::User, "rules.toml", black_box(text))]).unwrap()
             });
         });
+        let source = Source::new(Layer::User, "rules.toml", text.as_str());
+        let parsed = parse(&source).unwrap().rules;
+        group.bench_with_input(
+            BenchmarkId::new("matcher", rules),
+            &parsed,
+            |bencher, parsed| {
+                bencher.iter(|| Ruleset::compile(&RulesetInput::new(black_box(parsed))));
+            },
+        );
     }
     group.finish();
 }

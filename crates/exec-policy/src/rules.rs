@@ -1,11 +1,12 @@
 //! The one door from policy files to rules that judge: loaded, compiled, and held to their own examples.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use palisade_shell_analysis::Analysis;
 
 use crate::language::{
-    Layer, LoadContext, LoadedPolicy, PolicyErrors, PolicyFile, Source, load, load_sources,
+    LoadContext, LoadedPolicy, PolicyErrors, PolicyFile, Source, load, load_sources,
 };
 use crate::matching::{
     CommandFacts, Evaluation, ExampleFailure, PlaceFacts, Ruleset, RulesetInput, builtin, verify,
@@ -15,7 +16,8 @@ use crate::matching::{
 #[derive(Clone, Debug)]
 pub struct Rules {
     policy: LoadedPolicy,
-    ruleset: Ruleset,
+    /// Made when the first command is judged, unless examples had to be judged before.
+    ruleset: OnceLock<Ruleset>,
 }
 
 impl Rules {
@@ -55,22 +57,51 @@ impl Rules {
         Self::verified(policy, place)
     }
 
+    /// The built-in rules together with these files, which are parsed already, with their includes.
+    ///
+    /// Where the files say nothing about rules, those that are built in are read when somebody asks for them, and nobody is
+    /// asked where examples are judged.
+    ///
+    /// # Errors
+    /// As [`with_builtin`](Self::with_builtin).
+    pub fn from_files_with_builtin(
+        files: Vec<PolicyFile>,
+        context: &LoadContext,
+        place: impl FnOnce() -> Result<PlaceFacts, RulesError>,
+    ) -> Result<Self, RulesError> {
+        let silent = |file: &PolicyFile| {
+            file.rules.is_empty() && file.cases.is_empty() && file.floor.is_none()
+        };
+        let unread = files.iter().all(silent);
+        let mut all = match unread {
+            true => builtin::settings(),
+            false => builtin::files_to_judge(),
+        }
+        .map_err(RulesError::Load)?;
+        all.extend(files);
+        let mut policy = load(all, context).map_err(RulesError::Load)?;
+        if unread {
+            policy = policy.with_builtin_rules();
+            let ruleset = OnceLock::new();
+            return Ok(Self { policy, ruleset });
+        }
+        Self::verified(policy, &place()?)
+    }
+
     fn verified(policy: LoadedPolicy, place: &PlaceFacts) -> Result<Self, RulesError> {
-        let ruleset = Ruleset::compile(&RulesetInput::from(&policy));
-        let facts = CommandFacts::new(place);
         // The built-in examples are about a sample project, and this crate's own tests hold the rules to them. A later
         // layer may well be stricter than a built-in allow.
-        let mut rules = policy.rules();
-        while let [first, rest @ ..] = rules
-            && first.origin.layer == Layer::BuiltIn
-        {
-            rules = rest;
+        let rules = policy.authored_rules();
+        let ruleset = OnceLock::new();
+        if !rules.is_empty() || !policy.cases().is_empty() {
+            let compiled = ruleset.get_or_init(|| compiled(&policy));
+            let facts = CommandFacts::new(place);
+            let failures = verify(compiled, rules, policy.cases(), &facts);
+            if !failures.is_empty() {
+                return Err(RulesError::Examples(failures));
+            }
         }
-        let failures = verify(&ruleset, rules, policy.cases(), &facts);
-        match failures.is_empty() {
-            true => Ok(Self { policy, ruleset }),
-            false => Err(RulesError::Examples(failures)),
-        }
+        Ok(Self { policy, ruleset })
     }
 
     /// What the files say together.
@@ -79,17 +110,23 @@ impl Rules {
         &self.policy
     }
 
-    /// The rules, compiled.
+    /// The rules, compiled. The first to ask waits until they are.
     #[must_use]
-    pub const fn ruleset(&self) -> &Ruleset {
-        &self.ruleset
+    pub fn ruleset(&self) -> &Ruleset {
+        self.ruleset.get_or_init(|| compiled(&self.policy))
     }
 
     /// What the rules say about an analysed command.
     #[must_use]
     pub fn evaluate(&self, analysis: &Analysis, facts: &CommandFacts<'_>) -> Evaluation<'_> {
-        self.ruleset.evaluate(analysis, facts)
+        self.ruleset().evaluate(analysis, facts)
     }
+}
+
+fn compiled(policy: &LoadedPolicy) -> Ruleset {
+    // Whoever judges looks into them.
+    let _ = builtin::tables();
+    Ruleset::compile(&RulesetInput::from(policy))
 }
 
 /// Why a policy cannot be used. Execution is refused until it is mended.
@@ -131,6 +168,7 @@ mod tests {
 
     use super::*;
     use crate::RuleDecision;
+    use crate::language::{Layer, parse};
 
     fn place() -> PlaceFacts {
         let home = AbsolutePath::new("/home/dev").unwrap();
@@ -245,6 +283,38 @@ mod tests {
                 .evaluate(&analysis, &CommandFacts::new(&place))
                 .rule_decision();
             assert_eq!(decision, RuleDecision::Forbid, "{project}");
+        }
+    }
+
+    #[test]
+    fn built_in_rules_that_are_read_later_are_the_same() {
+        let files = |text: &str| {
+            let text = format!("version = 1\n{text}");
+            vec![parse(&Source::new(Layer::User, "rules.toml", &text)).unwrap()]
+        };
+        let silent = "preset = \"read-only\"\n[limits]\nwall = \"5m\"\n";
+        let forbids =
+            "[[rule]]\nid = \"a\"\nprefix = [\"ls\"]\ndecision = \"forbid\"\nwhy = \"x\"\n";
+        for text in [silent, forbids] {
+            let context = LoadContext::new();
+            let later =
+                Rules::from_files_with_builtin(files(text), &context, || Ok(place())).unwrap();
+            let mut all = builtin::files_to_judge().unwrap();
+            all.extend(files(text));
+            let at_once = Rules::from_files(all, &context, &place()).unwrap();
+            assert_eq!(later.policy(), at_once.policy());
+            assert_eq!(
+                later.policy().clone().into_rules(),
+                at_once.policy().rules()
+            );
+            for command in ["ls", "rm -rf /", "git push --force", "cargo test"] {
+                let analysis = analyze_script(command, Shell::Bash, &Limits::default());
+                let place = place();
+                let facts = CommandFacts::new(&place);
+                let [later, at_once] = [&later, &at_once]
+                    .map(|rules| rules.evaluate(&analysis, &facts).rule_decision());
+                assert_eq!(later, at_once, "{command}");
+            }
         }
     }
 

@@ -234,6 +234,10 @@ pub enum Clause {
     ListedSocket(AbsolutePath),
     /// A socket of the host that the policy does not name.
     UnlistedSocket,
+    /// A system call that the filter refuses, whatever it is about.
+    FilteredCall,
+    /// A session has processes of its own, and no others.
+    OwnProcesses,
 }
 
 impl fmt::Display for Clause {
@@ -268,6 +272,8 @@ impl fmt::Display for Clause {
             Self::SessionSocket => f.write_str("the socket belongs to the session"),
             Self::ListedSocket(path) => write!(f, "the policy opens the socket {path}"),
             Self::UnlistedSocket => f.write_str("the policy does not open this socket of the host"),
+            Self::FilteredCall => f.write_str("the filter of system calls refuses it"),
+            Self::OwnProcesses => f.write_str("the session sees its own processes alone"),
         }
     }
 }

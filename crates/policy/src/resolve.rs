@@ -4,7 +4,7 @@ use crate::access::Clause;
 use crate::canonical::{CanonicalSandboxPolicy, unique};
 use crate::error::{PathError, PathProblem, PolicyError};
 use crate::host::{HostFacts, PathCase};
-use crate::oracle::Kind;
+use crate::oracle::{GuardIndex, Kind};
 use crate::path_matcher::PathMatcher;
 use crate::path_spec::PathSpec;
 use crate::paths::{AbsolutePath, RelativePath, WorkspaceRoot};
@@ -163,6 +163,8 @@ pub struct ResolvedPolicy {
     pub(crate) context: PolicyContext,
     pub(crate) roots: Vec<WritableRoot>,
     pub(crate) guards: Vec<Guard>,
+    /// Of these guards, once they are complete.
+    pub(crate) index: GuardIndex,
     pub(crate) read_only: Vec<PathMatcher>,
     pub(crate) private: Vec<AbsolutePath>,
 }
@@ -222,6 +224,7 @@ impl CanonicalSandboxPolicy {
             context: context.clone(),
             roots: Vec::new(),
             guards: Vec::new(),
+            index: GuardIndex::default(),
             read_only: Vec::new(),
             private: Vec::new(),
         };
@@ -297,6 +300,7 @@ impl CanonicalSandboxPolicy {
         resolved.add_private_places();
         resolved.refuse_guarded_roots(&roots, rules)?;
         resolved.roots = resolved.merge(roots.into_iter().map(|(_, root)| root).collect());
+        resolved.index = GuardIndex::of(&resolved.guards, facts.case);
         Ok(resolved)
     }
 

@@ -294,6 +294,9 @@ pub enum RuleContradiction {
     /// A floor outside the system layer.
     #[error("only the system layer has a floor")]
     FloorOutsideSystem,
+    /// A secret that somebody else than the user binds to a host.
+    #[error("only your own policy file binds secrets to hosts")]
+    InjectOutsideUser,
     /// Everything, and a list.
     #[error(
         "`access` and `allow` contradict each other: full network has no list, and restricted network has no hosts"

@@ -1,6 +1,7 @@
 //! The policy in force, with the origin of everything in it.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use palisade_policy::{NetworkAccess, SandboxMode, SandboxPolicy};
 
@@ -10,20 +11,31 @@ use super::model::{
 use super::notice::Notice;
 use super::settings::{NetworkSetting, Setting, Settings};
 use crate::decision::AskForApproval;
+use crate::matching::builtin;
 
 /// What all layers say together. [`load`](super::load()) makes it; nothing changes it afterwards.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LoadedPolicy {
+    /// Empty as long as they are the built-in ones and nobody has asked for them.
+    rules: OnceLock<Vec<Rule>>,
     parts: Parts,
     pins: BTreeMap<String, ProgramPins>,
     env: EnvRules,
     defaults: Defaults,
 }
 
-/// What a policy is made of.
+impl PartialEq for LoadedPolicy {
+    fn eq(&self, other: &Self) -> bool {
+        // Everything else is made of these.
+        self.parts == other.parts && self.rules() == other.rules()
+    }
+}
+
+impl Eq for LoadedPolicy {}
+
+/// What a policy is made of, but for its rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
-    pub(super) rules: Vec<Rule>,
     pub(super) cases: Vec<Case>,
     pub(super) programs: BTreeMap<String, Setting<ProgramPins>>,
     pub(super) options: BTreeMap<String, OptionTable>,
@@ -35,12 +47,13 @@ pub(super) struct Parts {
 }
 
 impl LoadedPolicy {
-    pub(super) fn new(parts: Parts) -> Self {
+    pub(super) fn new(rules: Vec<Rule>, parts: Parts) -> Self {
         let settings = &parts.settings;
         let value = |(name, setting): (&String, &Setting<ProgramPins>)| {
             (name.clone(), setting.value.clone())
         };
         Self {
+            rules: OnceLock::from(rules),
             pins: parts.programs.iter().map(value).collect(),
             env: EnvRules {
                 keep: settings.env_keep.value.clone(),
@@ -63,13 +76,32 @@ impl LoadedPolicy {
     /// The rules of all layers, earlier layers first. All that match apply, and the strictest wins.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
-        &self.parts.rules
+        self.rules.get_or_init(builtin::rules)
+    }
+
+    /// The same policy, which has no rules, with the built-in ones. They are read when somebody asks for them.
+    pub(crate) fn with_builtin_rules(self) -> Self {
+        Self {
+            rules: OnceLock::new(),
+            ..self
+        }
+    }
+
+    /// The rules of all layers but the built-in one.
+    pub(crate) fn authored_rules(&self) -> &[Rule] {
+        let mut rules = self.rules.get().map_or(&[][..], Vec::as_slice);
+        while let [first, rest @ ..] = rules
+            && first.origin.layer == Layer::BuiltIn
+        {
+            rules = rest;
+        }
+        rules
     }
 
     /// The rules themselves, for whoever needs nothing else.
     #[must_use]
     pub fn into_rules(self) -> Vec<Rule> {
-        self.parts.rules
+        self.rules.into_inner().unwrap_or_else(builtin::rules)
     }
 
     /// The cases of all layers.

@@ -384,6 +384,34 @@ pub struct Network {
     pub allow: Option<Vec<NetworkAllowlistEntry>>,
     /// `access = "full"`: everything.
     pub full: Option<bool>,
+    /// Secrets that the proxy adds, in the user's own file only.
+    pub inject: Vec<Injection>,
+}
+
+/// A secret that is added to requests for a host outside of every sandbox, so that no command knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Injection {
+    /// The hosts that it is for.
+    pub host: NetworkAllowlistEntry,
+    /// The header that carries it.
+    pub header: String,
+    /// The variable of the user's environment that holds it. Commands never inherit that one.
+    pub from_env: String,
+    /// What stands before it in the header, such as `Bearer `.
+    pub prefix: String,
+}
+
+impl fmt::Display for Injection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            host,
+            header,
+            from_env,
+            ..
+        } = self;
+        write!(f, "{header} for {host} from ${from_env}")
+    }
 }
 
 /// `[env]`.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use palisade_policy::{GitAccess, NetworkAllowlistEntry, PathRules, PathSpec, ResourceLimits};
 
-use super::model::{DefaultDecision, LimitsSpec, Origin, Preset};
+use super::model::{DefaultDecision, Injection, LimitsSpec, Origin, Preset};
 use crate::decision::AskForApproval;
 use crate::decision::RuleDecision;
 
@@ -200,6 +200,8 @@ pub struct Settings {
     pub git: Setting<GitAccess>,
     /// The network.
     pub network: Setting<NetworkSetting>,
+    /// Secrets that are added outside of every sandbox.
+    pub inject: Vec<Setting<Injection>>,
     /// Limits.
     pub limits: LimitSettings,
     /// When a person is asked.
@@ -228,6 +230,7 @@ impl Settings {
             protected: Setting::unwritten(PathRules::DEFAULT_PROTECTED.map(str::to_owned).to_vec()),
             git: Setting::unwritten(data.git),
             network: Setting::unwritten(preset_network(preset)),
+            inject: Vec::new(),
             limits: LimitSettings::unwritten(&data.limits),
             ask: Setting::unwritten(data.ask),
             unmatched: Setting::unwritten(None),

@@ -115,6 +115,9 @@ impl Page {
             &network.value.to_string(),
             network.origin.as_ref(),
         );
+        for secret in &settings.inject {
+            self.setting("inject", &secret.value.to_string(), secret.origin.as_ref());
+        }
         let limits = &settings.limits;
         self.limit("wall", &limits.wall_secs, seconds);
         self.limit("cpu", &limits.cpu_secs, seconds);

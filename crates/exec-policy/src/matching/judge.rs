@@ -15,7 +15,7 @@ use super::redirect;
 use super::rule::CompiledRule;
 use super::ruleset::Ruleset;
 use super::surroundings;
-use super::trie::{Skipped, Visit};
+use super::trie::{Skipped, Trie, Visit};
 use crate::decision::Risk;
 use crate::decision::{DefaultEntry, RuleDecision};
 use crate::language::model::DefaultDecision;
@@ -306,16 +306,16 @@ impl<'r, 'f> Judge<'r, 'f> {
         let Some(program) = view.words.first().and_then(|word| word.known()) else {
             return;
         };
+        let Some(trie) = self.rules.strict(&folded_base(program)) else {
+            return;
+        };
         let mut visits = Vec::new();
-        findings.undecided |=
-            self.rules
-                .strict
-                .walk_generous(&folded_base(program), view.words, &mut visits);
+        findings.undecided |= trie.walk_generous(view.words, &mut visits);
         let globs = view
             .words
             .iter()
             .any(|word| matches!(word, Arg::Pattern { .. }) && word.may_be_option());
-        for (visit, entry, rule) in self.candidates(&visits, false) {
+        for (visit, entry, rule) in self.candidates(trie, &visits) {
             // A rule about a path means that path; one about a name means every file of that name.
             let about = rule.prefix.first().into_iter().flatten().any(|wanted| {
                 !program::is_path(wanted.as_bytes())
@@ -327,11 +327,7 @@ impl<'r, 'f> Judge<'r, 'f> {
                 continue;
             }
             findings.undecided |= globs && !rule.danger && !rule.when_flags.is_empty();
-            let table = self
-                .rules
-                .strict
-                .node(visit.node)
-                .and_then(|node| node.table.as_deref());
+            let table = trie.node(visit.node).and_then(|node| node.table.as_deref());
             match rule.judge(table, visit.rest, entry, view, false) {
                 Some(RuleDecision::Allow) | None => {
                     findings.near = findings.near.or((!rule.danger).then_some(rule))
@@ -349,17 +345,14 @@ impl<'r, 'f> Judge<'r, 'f> {
         findings: &mut Findings<'r>,
         skipped: &mut Skipped<'w>,
     ) {
+        let Some(trie) = self.rules.exact(key) else {
+            return;
+        };
         let mut visits = Vec::new();
-        self.rules
-            .exact
-            .walk_exact(key, view.words, &mut visits, skipped);
-        for (visit, entry, rule) in self.candidates(&visits, true) {
+        trie.walk_exact(view.words, &mut visits, skipped);
+        for (visit, entry, rule) in self.candidates(trie, &visits) {
             let extra = skipped.extra.get(..visit.extra).unwrap_or_default();
-            let table = self
-                .rules
-                .exact
-                .node(visit.node)
-                .and_then(|node| node.table.as_deref());
+            let table = trie.node(visit.node).and_then(|node| node.table.as_deref());
             let decision = if rule.knows(extra, view.words) {
                 rule.judge(table, visit.rest, entry, view, true)
             } else {
@@ -374,11 +367,10 @@ impl<'r, 'f> Judge<'r, 'f> {
 
     fn candidates<'v>(
         &self,
+        trie: &'v Trie,
         visits: &'v [Visit],
-        exact: bool,
     ) -> impl Iterator<Item = (&'v Visit, usize, &'r CompiledRule)> {
         let rules = self.rules;
-        let trie = if exact { &rules.exact } else { &rules.strict };
         visits.iter().flat_map(move |visit| {
             trie.node(visit.node)
                 .into_iter()

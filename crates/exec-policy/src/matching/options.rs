@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 use super::args::Arg;
+use super::builtin;
 use crate::language::model::OptionTable;
 
 /// The entry that stands for a number: `-20`.
@@ -25,8 +26,16 @@ pub(crate) enum Arity {
 /// somebody looks something up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    written: Vec<Arc<OptionTable>>,
+    written: Vec<Written>,
     index: OnceLock<Index>,
+}
+
+/// Options as somebody wrote them.
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    Read(Arc<OptionTable>),
+    /// As they are compiled in: the line is read when an index is made.
+    Compiled(&'static str),
 }
 
 /// The options of a table, to look up.
@@ -40,16 +49,27 @@ struct Index {
 }
 
 impl Table {
-    pub(crate) fn add(&mut self, options: &Arc<OptionTable>) {
-        self.written.push(Arc::clone(options));
+    pub(crate) fn add(&mut self, options: Written) {
+        self.written.push(options);
         self.index = OnceLock::new();
+    }
+
+    /// What it is made of.
+    pub(crate) fn written(&self) -> &[Written] {
+        &self.written
     }
 
     fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let mut index = Index::default();
             for options in &self.written {
-                index.add(options);
+                match options {
+                    Written::Read(options) => index.add(options),
+                    // A test reads every line. Were one unreadable, its options would be unknown.
+                    Written::Compiled(line) => {
+                        index.add(&builtin::read_options_line(line).unwrap_or_default());
+                    }
+                }
             }
             index.long.sort_unstable();
             index
@@ -120,13 +140,13 @@ const WITH_GLOBALS: [&str; 12] = [
 ];
 
 impl Tables {
-    pub(crate) fn add(&mut self, path: &str, options: &Arc<OptionTable>) {
+    pub(crate) fn add(&mut self, path: &str, options: Written) {
         Arc::make_mut(self.by_path.entry(path.to_owned()).or_default()).add(options);
     }
 
     /// The same for a table that an author wrote: its options may stand before the next word of a rule.
-    pub(crate) fn add_authored(&mut self, path: &str, options: &Arc<OptionTable>) {
-        self.add(path, options);
+    pub(crate) fn add_authored(&mut self, path: &str, options: OptionTable) {
+        self.add(path, Written::Read(Arc::new(options)));
         self.authored.insert(path.to_owned());
     }
 

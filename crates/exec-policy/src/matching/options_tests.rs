@@ -4,7 +4,7 @@ use super::*;
 
 fn table() -> Table {
     let mut table = Table::default();
-    table.add(&Arc::new(OptionTable {
+    table.add(Written::Read(Arc::new(OptionTable {
         value: ["-o", "--output", "-n"].map(str::to_owned).to_vec(),
         flag: [
             "-r",
@@ -19,7 +19,7 @@ fn table() -> Table {
         .map(str::to_owned)
         .to_vec(),
         optional: ["--color", "-M"].map(str::to_owned).to_vec(),
-    }));
+    })));
     table
 }
 

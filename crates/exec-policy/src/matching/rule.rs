@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::args::Arg;
-use super::options::{self, Item, Table};
+use super::options::{self, Item, Table, Written};
 use super::predicates::{self, View};
 use crate::decision::{RuleDecision, RuleRef};
 use crate::language::model::{ArgPredicate, FlagRule, Origin, Rule, SandboxGrants};
@@ -37,7 +37,7 @@ impl CompiledRule {
             globals.flag.is_empty() && globals.value.is_empty() && globals.optional.is_empty();
         let globals = (!none).then(|| {
             let mut table = Table::default();
-            table.add(&Arc::new(globals.clone()));
+            table.add(Written::Read(Arc::new(globals.clone())));
             table
         });
         Self {

@@ -1,7 +1,6 @@
 //! Rules of all layers, compiled.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use palisade_shell_analysis::Analysis;
 
@@ -13,7 +12,7 @@ use super::judge::Judge;
 use super::options::Tables;
 use super::program::{self, Pins};
 use super::rule::CompiledRule;
-use super::trie::{RuleId, Trie};
+use super::trie::{Forest, RuleId, Trie};
 use crate::decision::RuleDecision;
 use crate::language::LoadedPolicy;
 use crate::language::model::{
@@ -87,9 +86,11 @@ impl<'a> From<&'a LoadedPolicy> for RulesetInput<'a> {
 pub struct Ruleset {
     pub(crate) rules: Vec<CompiledRule>,
     /// Rules that may allow, by the program that really runs.
-    pub(crate) exact: Trie,
+    exact: Forest,
     /// Rules that may forbid or ask, and the danger table, by the folded last name of the program.
-    pub(crate) strict: Trie,
+    strict: Forest,
+    /// The built-in tables together with those that authors wrote, if somebody did.
+    tables: Option<Tables>,
     pub(crate) pins: Pins,
     pub(crate) env: EnvTable,
     pub(crate) defaults: Defaults,
@@ -99,34 +100,28 @@ impl Ruleset {
     /// Compiles the rules of a policy.
     #[must_use]
     pub fn compile(input: &RulesetInput<'_>) -> Self {
-        let mut own;
-        let tables = match input.options.filter(|options| !options.is_empty()) {
-            None => builtin::tables(),
-            Some(options) => {
-                own = builtin::tables().clone();
-                for (path, table) in options {
-                    own.add_authored(path, &Arc::new(table.clone()));
-                }
-                &own
+        let tables = input.options.filter(|options| !options.is_empty());
+        let tables = tables.map(|options| {
+            let mut tables = builtin::tables().clone();
+            for (path, table) in options {
+                tables.add_authored(path, table.clone());
             }
-        };
+            tables
+        });
         let mut set = Self {
             rules: Vec::with_capacity(input.rules.len().saturating_add(64)),
-            exact: Trie::default(),
-            strict: Trie::default(),
+            exact: Forest::default(),
+            strict: Forest::default(),
+            tables,
             pins: HashMap::new(),
             env: EnvTable::default(),
             defaults: input.defaults.cloned().unwrap_or_default(),
         };
         for rule in input.rules {
-            set.add(
-                CompiledRule::new(rule, builtin::is_reader(rule), false),
-                rule,
-                tables,
-            );
+            set.add(CompiledRule::new(rule, builtin::is_reader(rule), false));
         }
         for rule in builtin::dangers() {
-            set.add(CompiledRule::new(rule, false, true), rule, tables);
+            set.add(CompiledRule::new(rule, false, true));
         }
         for (name, pins) in input.programs.into_iter().flatten() {
             let paths = pins
@@ -142,26 +137,32 @@ impl Ruleset {
         set
     }
 
-    fn add(&mut self, compiled: CompiledRule, rule: &Rule, tables: &Tables) {
+    fn add(&mut self, rule: CompiledRule) {
         let id = RuleId::try_from(self.rules.len()).unwrap_or(RuleId::MAX);
-        let positions = rule.prefix.get(1..).unwrap_or_default();
         for program in rule.prefix.first().into_iter().flatten() {
-            let exact = rule.decision == RuleDecision::Allow;
-            if exact {
-                let key = program::rule_key(program);
-                self.exact
-                    .insert(&key, program, positions, id, &rule.globals, tables);
+            if rule.decision == RuleDecision::Allow {
+                self.exact.add(&program::rule_key(program), program, id);
             }
-            if compiled.may_be_strict() {
+            if rule.may_be_strict() {
                 let base = program::folded_base(program.as_bytes());
-                // Tables that authors write explain options to rules that allow. A rule that forbids or asks goes by the
-                // built-in ones, so that no later layer can explain the word away that it looks for.
-                let tables = builtin::tables();
-                self.strict
-                    .insert(&base, program, positions, id, &rule.globals, tables);
+                self.strict.add(&base, program, id);
             }
         }
-        self.rules.push(compiled);
+        self.rules.push(rule);
+    }
+
+    /// Rules that may allow the program with this key.
+    pub(crate) fn exact(&self, key: &[u8]) -> Option<&Trie> {
+        let tables = self.tables.as_ref().unwrap_or_else(|| builtin::tables());
+        self.exact.of(key, &self.rules, tables)
+    }
+
+    /// Rules that may forbid the program with this key or ask about it.
+    ///
+    /// Tables that authors write explain options to rules that allow. A rule that forbids or asks goes by the built-in
+    /// ones, so that no later layer can explain the word away that it looks for.
+    pub(crate) fn strict(&self, key: &[u8]) -> Option<&Trie> {
+        self.strict.of(key, &self.rules, builtin::tables())
     }
 
     fn add_variable(&mut self, name: &str, decision: RuleDecision) {

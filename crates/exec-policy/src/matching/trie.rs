@@ -1,18 +1,22 @@
-//! Prefixes as a tree of tokens: one hash step per word, however many rules there are.
+//! Prefixes as a tree of tokens: one hash step per word, however many rules there are. Each program has a tree of its own,
+//! which is made when somebody asks about the program: there are many, and a command is about a few.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::args::Arg;
 use super::options::{self, Skip, Table, Tables};
-use crate::language::model::OptionTable;
+use super::rule::CompiledRule;
 
 /// A place in the tree.
 pub(crate) type NodeId = u32;
 /// A rule, by its index in the ruleset.
 pub(crate) type RuleId = u32;
 type Token = u32;
+
+/// Where every walk begins.
+const ROOT: NodeId = 0;
 
 /// A position with more alternatives than this, all positions multiplied, is compared word by word instead.
 const MAX_PATHS: usize = 1024;
@@ -42,11 +46,49 @@ pub(crate) struct Entry {
     pub(crate) checked: u32,
 }
 
-/// The tree.
+/// The trees of all programs, by their keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Forest(HashMap<Box<[u8]>, Planted>);
+
+/// What becomes the tree of a program.
+#[derive(Clone, Debug, Default)]
+struct Planted {
+    /// Rules, in their order, each with the name of the program in it.
+    rules: Vec<(RuleId, String)>,
+    trie: OnceLock<Trie>,
+}
+
+impl Forest {
+    /// Adds a rule under a key for its program.
+    pub(crate) fn add(&mut self, key: &[u8], program: &str, rule: RuleId) {
+        let planted = match self.0.get_mut(key) {
+            Some(planted) => planted,
+            None => self.0.entry(key.into()).or_default(),
+        };
+        planted.rules.push((rule, program.to_owned()));
+        planted.trie = OnceLock::new();
+    }
+
+    /// The tree of a program, if there is a rule about it. The rules and the tables must always be the same.
+    pub(crate) fn of(&self, key: &[u8], rules: &[CompiledRule], tables: &Tables) -> Option<&Trie> {
+        let planted = self.0.get(key)?;
+        Some(planted.trie.get_or_init(|| {
+            let mut trie = Trie::default();
+            for (id, program) in &planted.rules {
+                let rule = usize::try_from(*id).ok().and_then(|id| rules.get(id));
+                if let Some(rule) = rule {
+                    trie.insert(program, rule, *id, tables);
+                }
+            }
+            trie
+        }))
+    }
+}
+
+/// The tree of a program. Its root is the first node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trie {
     tokens: HashMap<Box<[u8]>, Token>,
-    roots: HashMap<Box<[u8]>, NodeId>,
     edges: HashMap<u64, NodeId, BuildHasherDefault<EdgeHasher>>,
     nodes: Vec<Node>,
 }
@@ -96,31 +138,16 @@ const fn edge(node: NodeId, token: Token) -> u64 {
 }
 
 impl Trie {
-    /// Adds a rule under a key for its program.
-    pub(crate) fn insert(
-        &mut self,
-        key: &[u8],
-        program: &str,
-        positions: &[Vec<String>],
-        rule: RuleId,
-        globals: &OptionTable,
-        tables: &Tables,
-    ) {
-        let root = match self.roots.get(key) {
-            Some(root) => *root,
-            None => {
-                let root = self.new_node(tables.get(program));
-                if let Some(node) = self.nodes.get_mut(root as usize) {
-                    node.has_globals = tables.has_globals(program);
-                }
-                self.roots.insert(key.into(), root);
-                root
+    fn insert(&mut self, program: &str, rule: &CompiledRule, id: RuleId, tables: &Tables) {
+        if self.nodes.is_empty() {
+            let root = self.new_node(tables.get(program));
+            if let Some(node) = self.nodes.get_mut(root as usize) {
+                node.has_globals = tables.has_globals(program);
             }
-        };
-        let has_globals =
-            !(globals.flag.is_empty() && globals.value.is_empty() && globals.optional.is_empty());
+        }
+        let positions = rule.prefix.get(1..).unwrap_or_default();
         let has_tables = tables.knows(program);
-        let mut ends: Vec<(NodeId, String)> = vec![(root, program.to_owned())];
+        let mut ends: Vec<(NodeId, String)> = vec![(ROOT, program.to_owned())];
         let mut checked = 1u32;
         for alternatives in positions {
             if ends.len().saturating_mul(alternatives.len()) > MAX_PATHS {
@@ -128,7 +155,7 @@ impl Trie {
             }
             let mut next = Vec::with_capacity(ends.len().saturating_mul(alternatives.len()));
             for (node, path) in &ends {
-                if has_globals {
+                if let Some(globals) = &rule.globals {
                     self.add_extra(*node, globals);
                 }
                 for token in alternatives {
@@ -146,7 +173,7 @@ impl Trie {
         }
         for (node, _) in ends {
             if let Some(node) = self.nodes.get_mut(node as usize) {
-                node.rules.push(Entry { rule, checked });
+                node.rules.push(Entry { rule: id, checked });
             }
         }
     }
@@ -185,10 +212,12 @@ impl Trie {
         child
     }
 
-    fn add_extra(&mut self, node: NodeId, globals: &OptionTable) {
+    fn add_extra(&mut self, node: NodeId, globals: &Table) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
-            let options = Arc::new(globals.clone());
-            node.extra.get_or_insert_default().add(&options);
+            let extra = node.extra.get_or_insert_default();
+            for options in globals.written() {
+                extra.add(options.clone());
+            }
         }
     }
 
@@ -204,14 +233,11 @@ impl Trie {
     /// Follows the words exactly: an option that no table knows ends the walk.
     pub(crate) fn walk_exact<'a>(
         &'a self,
-        key: &[u8],
         words: &[Arg<'a>],
         visits: &mut Vec<Visit>,
         skipped: &mut Skipped<'a>,
     ) {
-        let Some(mut node) = self.roots.get(key).copied() else {
-            return;
-        };
+        let mut node = ROOT;
         let mut at = 1;
         let extra = 0;
         visits.push(Visit {
@@ -261,22 +287,14 @@ impl Trie {
 
     /// Follows the words generously: an unknown option may or may not take the next word. Says whether a word that is
     /// not known stands where a rule looks for one.
-    pub(crate) fn walk_generous(
-        &self,
-        key: &[u8],
-        words: &[Arg<'_>],
-        visits: &mut Vec<Visit>,
-    ) -> bool {
-        let Some(root) = self.roots.get(key).copied() else {
-            return false;
-        };
+    pub(crate) fn walk_generous(&self, words: &[Arg<'_>], visits: &mut Vec<Visit>) -> bool {
         let mut undecided = false;
         // The one way there usually is needs no list.
-        let mut current = Some((root, 1usize));
+        let mut current = Some((ROOT, 1usize));
         let mut ways: Vec<(NodeId, usize)> = Vec::new();
         let mut budget = MAX_WAYS;
         visits.push(Visit {
-            node: root,
+            node: ROOT,
             rest: 1,
             extra: 0,
         });

@@ -48,6 +48,32 @@ fn a_trusted_project_applies_in_full() {
 }
 
 #[test]
+fn only_the_user_binds_a_secret_to_a_host() {
+    let text = "version = 1\n[[network.inject]]\nhost = \"api.example:80\"\nheader = \"X-Key\"\n\
+                from-env = \"API_KEY\"\nprefix = \"key \"\n";
+    let user = load_sources([Source::new(Layer::User, "user.toml", text)]).unwrap();
+    let [secret] = user.settings().inject.as_slice() else {
+        panic!("{:?}", user.settings().inject)
+    };
+    assert_eq!(
+        secret.value.to_string(),
+        "X-Key for api.example:80 from $API_KEY"
+    );
+    assert_eq!(secret.value.prefix, "key ");
+    for layer in [Layer::System, Layer::Project, Layer::Session] {
+        let source = Source::new(layer, "other.toml", text).trusted();
+        let errors = parse(&source).unwrap_err().to_string();
+        assert!(
+            errors.contains("only your own policy file binds secrets"),
+            "{errors}"
+        );
+    }
+    let without = text.replace("header = \"X-Key\"\n", "");
+    let errors = parse(&Source::new(Layer::User, "user.toml", &without)).unwrap_err();
+    assert!(errors.to_string().contains("header"), "{errors}");
+}
+
+#[test]
 fn an_untrusted_prompt_never_rescues_what_is_forbidden_by_default() {
     let project = "version = 1\n[[rule]]\nid = \"a\"\nprefix = [\"a\"]\ndecision = \"prompt\"";
     let policy = loaded(&[

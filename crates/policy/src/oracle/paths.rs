@@ -50,6 +50,25 @@ impl ResolvedPolicy {
         self.writable_area(path, reopened, reach)
     }
 
+    /// Whether any area that can be written holds a path, guards not considered: where none does, nothing else matters.
+    pub(super) fn may_write(
+        &self,
+        path: &AbsolutePath,
+        reopened: &[Reopened],
+        reach: Reach,
+    ) -> bool {
+        let case = self.case();
+        let holds = |area: &AbsolutePath| {
+            area.covers(path, case) && (reach == Reach::Itself || area.depth() < path.depth())
+        };
+        self.private.iter().any(holds)
+            || self.roots.iter().any(|root| holds(&root.root))
+            || reopened
+                .iter()
+                .any(|grant| grant.write && holds(&grant.path))
+            || reach == Reach::Itself && DEVICES.iter().any(holds)
+    }
+
     /// Making, removing and renaming change the directory that holds the name, and take along what is below it.
     pub(super) fn judge_entry(&self, path: &AbsolutePath, reopened: &[Reopened]) -> Judgement {
         let verdict = self.judge_write(path, reopened, Reach::Entry)?;
@@ -83,20 +102,29 @@ impl ResolvedPolicy {
         path: &AbsolutePath,
         kind: Kind,
     ) -> Option<(usize, Stance, &Guard)> {
-        self.guards
-            .iter()
-            .filter_map(|guard| {
-                let stance = match kind {
-                    Kind::Read => guard.read,
-                    Kind::Write => guard.write,
-                };
-                Some((
-                    guard.matcher.specificity(path, self.case())?,
-                    stance?,
-                    guard,
-                ))
-            })
-            .max_by_key(|(specificity, stance, _)| (*specificity, *stance))
+        let says = |guard| self.said_by(guard, path, kind);
+        match self.index.candidates(path) {
+            Some(candidates) => {
+                let candidates = candidates.into_iter();
+                strongest(candidates.filter_map(|index| says(self.guards.get(index)?)))
+            }
+            None => strongest(self.guards.iter().filter_map(says)),
+        }
+    }
+
+    /// What a guard says about a path, and how specific it is.
+    fn said_by<'g>(
+        &self,
+        guard: &'g Guard,
+        path: &AbsolutePath,
+        kind: Kind,
+    ) -> Option<(usize, Stance, &'g Guard)> {
+        let stance = match kind {
+            Kind::Read => guard.read,
+            Kind::Write => guard.write,
+        };
+        let specificity = guard.matcher.specificity(path, self.case())?;
+        Some((specificity, stance?, guard))
     }
 
     /// Everything can be read; the question is whose it is.
@@ -265,6 +293,12 @@ impl ResolvedPolicy {
             here(from) != here(to)
         })
     }
+}
+
+fn strongest<'g>(
+    said: impl Iterator<Item = (usize, Stance, &'g Guard)>,
+) -> Option<(usize, Stance, &'g Guard)> {
+    said.max_by_key(|(specificity, stance, _)| (*specificity, *stance))
 }
 
 /// What kind of access a guard is asked about.

@@ -83,6 +83,21 @@ proptest! {
     }
 
     #[test]
+    fn the_short_answer_is_the_long_one(
+        policy in any_policy(),
+        access in any_access(),
+        context in any_context(),
+    ) {
+        if let Ok(policy) = policy.resolve(&context) {
+            let long = match policy.permits(&access).permission {
+                Permission::Allowed(place) => Some(place),
+                Permission::Denied => None,
+            };
+            prop_assert_eq!(policy.place(&access), long, "{:?}", access);
+        }
+    }
+
+    #[test]
     fn read_only_without_grants_never_changes_the_host(
         rules in any_rules(),
         access in any_access(),

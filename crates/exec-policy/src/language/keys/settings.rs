@@ -190,6 +190,36 @@ pub(crate) static NETWORK: Section = Section {
             Shape::Word(ACCESS),
             "`full` is everything, `restricted` is nothing; neither has a list.",
         ),
+        key(
+            "inject",
+            Shape::Tables(&INJECT),
+            "Secrets that are added to requests outside of every sandbox; in the user's own file only.",
+        ),
+    ],
+};
+
+pub(crate) static INJECT: Section = Section {
+    doc: "A secret for a host, which no command gets to know. It goes into plain HTTP alone.",
+    keys: &[
+        required(
+            "host",
+            Shape::Form {
+                pattern: "^[^\\s/]+$",
+                example: "api.example:80",
+            },
+            "The host and its port; 443 if left out.",
+        ),
+        required("header", Shape::Text, "The header that carries it."),
+        required(
+            "from-env",
+            Shape::Text,
+            "The variable of your environment that holds it; commands never inherit it.",
+        ),
+        key(
+            "prefix",
+            Shape::Text,
+            "What stands before it, such as `Bearer `.",
+        ),
     ],
 };
 

@@ -14,6 +14,11 @@ impl Loader {
         }
         self.apply_filesystem(&file);
         self.apply_network(&file);
+        for secret in &file.network.inject {
+            let mut setting = Setting::unwritten(secret.clone());
+            setting.origin = file.places.get("network.inject").cloned();
+            self.settings.inject.push(setting);
+        }
         if let Some(limits) = &file.limits {
             self.apply_limits(limits, &file);
         }

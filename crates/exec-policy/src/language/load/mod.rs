@@ -219,8 +219,7 @@ impl Loader {
         if !self.settings.confined() {
             self.say_what_has_no_effect();
         }
-        LoadedPolicy::new(super::loaded::Parts {
-            rules,
+        let parts = super::loaded::Parts {
             cases: self.cases,
             programs: self.programs,
             options: self.options,
@@ -229,7 +228,8 @@ impl Loader {
             floor_places: self.floor.places,
             notices: self.notices,
             sources: self.sources,
-        })
+        };
+        LoadedPolicy::new(rules, parts)
     }
 
     /// An id that an earlier layer has gets the name of its own layer in front: a stored approval names one rule, and a

@@ -5,10 +5,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::super::error::{Problem, RuleContradiction};
 use super::super::keys;
-use super::super::model::{DefaultDecision, Floor, LimitsSpec, PolicyFile, Preset};
+use super::super::model::{
+    DefaultDecision, Floor, Injection, Layer, LimitsSpec, PolicyFile, Preset,
+};
 use super::super::settings::PROJECT;
 use super::reader::{At, Reader, Value};
-use super::shapes;
+use super::{shapes, units};
 use crate::decision::{AskForApproval, RejectConfig};
 
 pub(super) fn preset(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Option<Preset> {
@@ -234,8 +236,16 @@ pub(super) fn network(
                     _ => None,
                 });
             }
+            "inject" => file.network.inject = injections(reader, value, &at),
             _ => reader.unread(value, &at),
         }
+    }
+    if !file.network.inject.is_empty() && file.layer != Layer::User {
+        let start = table
+            .get_key_value("inject")
+            .map_or(0, |(key, _)| key.span().start);
+        let problem = RuleContradiction::InjectOutsideUser;
+        reader.fail_table(start, &at.key("inject"), problem, None);
     }
     let clash = match (&file.network.allow, file.network.full) {
         (Some(_), Some(true)) => true,
@@ -249,6 +259,52 @@ pub(super) fn network(
         let problem = RuleContradiction::NetworkAccessAndList;
         reader.fail_table(start, &at.key("access"), problem, None);
     }
+}
+
+fn injections(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Vec<Injection> {
+    let mut found = Vec::new();
+    for (index, value) in shapes::items(reader, value, at).iter().enumerate() {
+        found.extend(injection(reader, value, &at.index(index)));
+    }
+    found
+}
+
+fn injection(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Option<Injection> {
+    let (mut host, mut header, mut from_env) = (None, None, None);
+    let mut prefix = String::new();
+    for (key, value) in reader.table(value, at)? {
+        let Some(name) = reader.known(&keys::INJECT, key, at) else {
+            continue;
+        };
+        let at = at.key(name);
+        match name {
+            "host" => match units::host(reader.text(value, &at)?) {
+                Ok(entry) => host = Some(entry),
+                Err(problem) => {
+                    reader.fail(value.span(), &at, problem);
+                    return None;
+                }
+            },
+            "header" => header = Some(reader.text(value, &at)?.to_owned()),
+            "from-env" => from_env = Some(reader.text(value, &at)?.to_owned()),
+            "prefix" => reader.text(value, &at)?.clone_into(&mut prefix),
+            _ => reader.unread(value, &at),
+        }
+    }
+    let mut required = |name: &'static str, there: bool| {
+        if !there {
+            reader.fail_table(value.span().start, at, Problem::MissingKey(name), None);
+        }
+    };
+    required("host", host.is_some());
+    required("header", header.is_some());
+    required("from-env", from_env.is_some());
+    Some(Injection {
+        host: host?,
+        header: header?,
+        from_env: from_env?,
+        prefix,
+    })
 }
 
 pub(super) fn policy_limits(

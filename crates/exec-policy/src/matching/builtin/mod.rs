@@ -5,17 +5,17 @@
 
 mod record;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::options::Tables;
+use super::options::{Tables, Written};
 use crate::decision::RuleDecision;
 use crate::language::model::{
     ArgPredicate, Layer, OptionTable, Origin, PolicyFile, Rule, SandboxGrants,
 };
 use crate::language::{PolicyErrors, Source, parse};
-use record::Options;
+use record::{Options, Wanted};
 
 /// What the source of the built-in readers is called.
 pub const READERS_SOURCE: &str = "built-in/readers.toml";
@@ -47,7 +47,37 @@ const PART: &str = "\n--\n";
 /// # Errors
 /// Never, unless this crate was built wrong.
 pub fn files() -> Result<Vec<PolicyFile>, PolicyErrors> {
-    match part(0).and_then(record::read_files) {
+    read_files(Wanted::Everything)
+}
+
+/// The same without the examples of their rules, for whoever only judges: a launch waits for every line that is read.
+///
+/// # Errors
+/// As [`files`].
+pub fn files_to_judge() -> Result<Vec<PolicyFile>, PolicyErrors> {
+    read_files(Wanted::ToJudge)
+}
+
+/// The same without their rules.
+///
+/// # Errors
+/// As [`files`].
+pub(crate) fn settings() -> Result<Vec<PolicyFile>, PolicyErrors> {
+    let mut files = read_files(Wanted::Settings)?;
+    for file in &mut files {
+        file.rules.clear();
+    }
+    Ok(files)
+}
+
+/// The rules alone. A test reads them; were they unreadable, no command would match one.
+pub(crate) fn rules() -> Vec<Rule> {
+    let files = files_to_judge().unwrap_or_default();
+    files.into_iter().flat_map(|file| file.rules).collect()
+}
+
+fn read_files(wanted: Wanted) -> Result<Vec<PolicyFile>, PolicyErrors> {
+    match part(0).and_then(|text| record::read_files(text, wanted)) {
         Some(files) => Ok(files),
         None => sources().iter().map(parse).collect(),
     }
@@ -75,7 +105,37 @@ pub fn compile() -> Result<String, Box<dyn std::error::Error>> {
 }
 
 fn part(index: usize) -> Option<&'static str> {
-    COMPILED.split(PART).nth(index)
+    PARTS.get(index).copied()
+}
+
+/// Where each part is, found when this is built: searching through all of it takes longer than to judge a command.
+const PARTS: [&str; 3] = {
+    let (files, rest) = before_mark(COMPILED);
+    let (options, dangers) = before_mark(rest);
+    [files, options, dangers]
+};
+
+/// What stands before the first mark, and what after it; nothing after it where there is none.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "it is done when this is built, and lengths are compared first"
+)]
+const fn before_mark(text: &str) -> (&str, &str) {
+    let (bytes, mark) = (text.as_bytes(), PART.as_bytes());
+    let mut rest = bytes;
+    while rest.len() >= mark.len() {
+        let mut same = 0;
+        while same < mark.len() && rest[same] == mark[same] {
+            same += 1;
+        }
+        if same == mark.len() {
+            let (before, _) = text.split_at(bytes.len() - rest.len());
+            let (_, after) = text.split_at(bytes.len() - rest.len() + mark.len());
+            return (before, after);
+        }
+        (_, rest) = rest.split_at(1);
+    }
+    (text, "")
 }
 
 const OPTIONS: &str = include_str!("../../data/options.toml");
@@ -179,19 +239,28 @@ pub(crate) fn options() -> Vec<Options> {
     compiled.unwrap_or_else(|| read_options().unwrap_or_default())
 }
 
-/// The option tables. A test reads them; were they unreadable, every option would be unknown.
+/// The option tables, each to be read when somebody looks into it. A test reads them; were they unreadable, every option
+/// would be unknown.
 pub(crate) fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         let mut tables = Tables::default();
-        for (of, table) in options() {
-            let table = Arc::new(table);
-            for path in &of {
-                tables.add(path, &table);
+        let lines = part(1).into_iter().flat_map(str::lines);
+        let compiled: Option<Vec<_>> = lines
+            .map(|line| Some((record::programs(line)?, line)))
+            .collect();
+        for (programs, line) in compiled.into_iter().flatten() {
+            for path in programs {
+                tables.add(path, Written::Compiled(line));
             }
         }
         tables
     });
     &TABLES
+}
+
+/// The options in a line that is compiled in.
+pub(crate) fn read_options_line(line: &str) -> Option<OptionTable> {
+    record::read_options_line(line).map(|(_, table)| table)
 }
 
 /// The danger table. A test reads it.
@@ -213,13 +282,32 @@ mod tests {
             .iter()
             .map(|source| parse(source).unwrap())
             .collect();
-        let compiled = part(0).and_then(record::read_files);
+        let compiled = part(0).and_then(|text| record::read_files(text, Wanted::Everything));
         assert_eq!(compiled.as_deref(), Some(&written[..]));
         assert_eq!(files().unwrap(), written);
 
+        let mut judging = written;
+        for rule in judging.iter_mut().flat_map(|file| &mut file.rules) {
+            assert!(!rule.matches.is_empty(), "{}", rule.id);
+            rule.matches.clear();
+            rule.not_matches.clear();
+        }
+        assert_eq!(files_to_judge().unwrap(), judging);
+        let all = judging.iter().flat_map(|file| file.rules.clone());
+        assert_eq!(rules(), all.collect::<Vec<_>>());
+        assert!(!rules().is_empty());
+
+        for file in &mut judging {
+            file.rules.clear();
+        }
+        assert_eq!(settings().unwrap(), judging);
+
         let options = read_options().unwrap();
         let compiled = part(1).and_then(record::read_options);
-        assert_eq!(compiled, Some(options));
+        assert_eq!(compiled.as_ref(), Some(&options));
+        for (of, _) in options {
+            assert!(of.iter().all(|path| tables().get(path).is_some()), "{of:?}");
+        }
 
         let dangers = read_dangers().unwrap();
         assert!(!dangers.is_empty());
@@ -239,7 +327,11 @@ mod tests {
     #[test]
     fn a_record_cut_short_is_no_record() {
         for text in ["f", "r\tid", "x\ta\t.", "f\ta\t.\nm\tb\t1\t1\t."] {
-            assert_eq!(record::read_files(text), None, "{text:?}");
+            assert_eq!(
+                record::read_files(text, Wanted::Everything),
+                None,
+                "{text:?}"
+            );
         }
         assert_eq!(record::read_options("o\ta"), None);
         assert_eq!(record::read_dangers("o\ta"), None);

@@ -41,12 +41,36 @@ pub(super) fn write_files(files: &[PolicyFile]) -> Option<String> {
             write_rule(&mut text, rule);
         }
     }
-    (read_files(&text)? == *files).then_some(text)
+    (read_files(&text, Wanted::Everything)? == *files).then_some(text)
 }
 
-pub(super) fn read_files(text: &str) -> Option<Vec<PolicyFile>> {
+/// How much of the files is read: a launch waits for every line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Everything,
+    /// No examples, which are half of all lines: only those who write rules look at them.
+    ToJudge,
+    /// No rules either.
+    Settings,
+}
+
+impl Wanted {
+    /// Whether a line that begins with this is none of it.
+    const fn skips(self, tag: Option<&u8>) -> bool {
+        match self {
+            Self::Everything => false,
+            Self::ToJudge => matches!(tag, Some(b'm' | b'n')),
+            Self::Settings => matches!(tag, Some(b'm' | b'n' | b'r')),
+        }
+    }
+}
+
+pub(super) fn read_files(text: &str, wanted: Wanted) -> Option<Vec<PolicyFile>> {
     let mut files: Vec<PolicyFile> = Vec::new();
     for line in text.lines() {
+        if wanted.skips(line.as_bytes().first()) {
+            continue;
+        }
         let mut fields = Fields::of(line);
         let tag = fields.next()?;
         if tag == "f" {
@@ -92,20 +116,29 @@ pub(super) fn write_options(options: &[Options]) -> Option<String> {
 }
 
 pub(super) fn read_options(text: &str) -> Option<Vec<Options>> {
-    let read = |line| {
-        let mut fields = Fields::of(line);
-        (fields.next()? == "o").then_some(())?;
-        let of = fields.words()?;
-        let (value, flag) = (fields.words()?, fields.words()?);
-        let optional = fields.words()?;
-        let table = OptionTable {
-            value,
-            flag,
-            optional,
-        };
-        Some((of, table))
+    text.lines().map(read_options_line).collect()
+}
+
+pub(super) fn read_options_line(line: &str) -> Option<Options> {
+    let mut fields = Fields::of(line);
+    (fields.next()? == "o").then_some(())?;
+    let of = fields.words()?;
+    let (value, flag) = (fields.words()?, fields.words()?);
+    let optional = fields.words()?;
+    let table = OptionTable {
+        value,
+        flag,
+        optional,
     };
-    text.lines().map(read).collect()
+    Some((of, table))
+}
+
+/// The programs or subcommands that share the table in a line.
+pub(super) fn programs(line: &str) -> Option<impl Iterator<Item = &str>> {
+    let mut fields = Fields::of(line);
+    (fields.next()? == "o").then_some(())?;
+    let [between, ..] = LISTS;
+    fields.next().map(|names| split(names, between))
 }
 
 pub(super) fn write_dangers(dangers: &[Rule]) -> Option<String> {
