@@ -8,8 +8,9 @@ use std::path::Path;
 use palisade::runner::approve::visible;
 use palisade::runner::config::{self, ConfigPaths};
 use palisade::runner::evidence::{grant_words, shell_line};
+use palisade::runner::exec_policy::language::NetworkSetting;
 use palisade::runner::host::Host;
-use palisade::runner::policy::{Access, Clause, GitAccess};
+use palisade::runner::policy::{Access, Clause, GitAccess, NetworkScope};
 use palisade::{Grant, Policy};
 
 use crate::ground::now;
@@ -22,10 +23,11 @@ const CLOSED: &str = "no policy file of yours opens it here";
 /// What stands for a command that is not known.
 const ANY: &str = "CMD";
 
-/// The options that give a grant, once. One host, or this machine alone, cannot be opened yet, so those that work open all.
+/// The options that give a grant, once. Where this machine alone cannot be opened, or no single host, those that work open
+/// all.
 pub(crate) fn words(grant: &Grant) -> Vec<OsString> {
     match grant {
-        Grant::Host(_) => vec!["--net".into()],
+        Grant::Host(_) if cfg!(windows) => vec!["--net".into()],
         Grant::HostLoopback if cfg!(target_os = "linux") => vec!["--net".into()],
         other => grant_words(other),
     }
@@ -47,6 +49,8 @@ pub(crate) struct Lasting<'a> {
     pub(crate) file: Option<&'a Path>,
     /// What may be written already, as the file says it.
     pub(crate) write: &'a [String],
+    /// What may be reached already, as the file says it.
+    pub(crate) hosts: &'a [String],
     /// The command, for a rule about it; `None` where somebody asks about any command.
     pub(crate) argv: Option<&'a [OsString]>,
     /// Whether a policy with this text opens what a grant would: see [`Files::open`].
@@ -76,7 +80,12 @@ impl Files<'_> {
                 let rules = oracle.canonical().rules();
                 rules.is_none_or(|(rules, _)| rules.git >= *access)
             }
-            Grant::Host(_) | Grant::HostLoopback => oracle.canonical().has_full_network(),
+            Grant::Host(entry) => match oracle.canonical().network() {
+                NetworkScope::Full => true,
+                NetworkScope::Only(hosts) => hosts.contains(entry),
+                NetworkScope::Off => false,
+            },
+            Grant::HostLoopback => oracle.canonical().has_full_network(),
             _ => false,
         })
     }
@@ -97,6 +106,7 @@ impl Lasting<'_> {
         let mut filesystem = Vec::new();
         let mut write: Vec<String> = self.write.to_vec();
         let mut rule = Vec::new();
+        let mut hosts: Vec<String> = Vec::new();
         for (grant, clause) in wanted {
             match grant {
                 Grant::Write(path) => match path.as_path().to_str() {
@@ -116,7 +126,8 @@ impl Lasting<'_> {
                         false => lines.push(closed(grant)),
                     }
                 }
-                // One host, or this machine alone, cannot be opened yet.
+                Grant::Host(entry) if !cfg!(windows) => hosts.push(entry.to_string()),
+                // Nothing smaller opens it.
                 Grant::Host(_) | Grant::HostLoopback => {
                     let text = ["[network]", "access = \"full\""];
                     match (self.helps)(&text.join("\n"), grant) {
@@ -134,6 +145,20 @@ impl Lasting<'_> {
                     "# {}: {APPROVAL_ONLY}",
                     visible(&other.to_string())
                 )),
+            }
+        }
+        if let Some(grant) = wanted.iter().find_map(|(grant, _)| of_host(grant))
+            && !hosts.is_empty()
+        {
+            let all: Vec<String> = self.hosts.iter().cloned().chain(hosts).collect();
+            let all: Vec<String> = all.iter().map(|host| quoted(host)).collect();
+            let text = [
+                "[network]".to_owned(),
+                format!("allow = [{}]", all.join(", ")),
+            ];
+            match (self.helps)(&text.join("\n"), grant) {
+                true => lines.extend(text),
+                false => lines.push(closed(grant)),
             }
         }
         if write.len() > self.write.len() {
@@ -177,6 +202,21 @@ enum Kept {
     /// A rule, for one.
     Rule,
     Nowhere,
+}
+
+const fn of_host<'a>(grant: &&'a Grant) -> Option<&'a Grant> {
+    match grant {
+        Grant::Host(_) => Some(grant),
+        _ => None,
+    }
+}
+
+/// The hosts that a setting lists, as a file says them.
+pub(crate) fn listed(setting: &NetworkSetting) -> Vec<String> {
+    match setting {
+        NetworkSetting::Only(hosts) => hosts.iter().map(ToString::to_string).collect(),
+        NetworkSetting::Off | NetworkSetting::Full => Vec::new(),
+    }
 }
 
 fn closed(grant: &Grant) -> String {

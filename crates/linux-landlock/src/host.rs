@@ -25,6 +25,8 @@ pub struct LinuxHost {
     /// without one it ends with the session. It exists, and nobody else can write it; only one session at a time uses
     /// it, and another that runs meanwhile keeps what it writes to itself.
     pub cache_store: Option<AbsolutePath>,
+    /// Whether whoever starts the session serves its proxy: then a policy that lists hosts reaches just those.
+    pub proxy: bool,
     /// What is at the paths that the policy names.
     pub places: Places,
     /// What else was seen and is worth knowing: it ends up in every report.
@@ -42,9 +44,18 @@ impl LinuxHost {
             cgroups: CgroupSupport::default(),
             overlays: true,
             cache_store: None,
+            proxy: false,
             places: Places::default(),
             notes: Vec::new(),
         }
+    }
+
+    /// The same host, for a caller who serves a proxy to every session whose policy lists hosts: who takes its listener
+    /// from the session (`Session::take_proxy_listener`) and connects to the listed hosts, and to no other.
+    #[must_use]
+    pub const fn with_proxy(mut self) -> Self {
+        self.proxy = true;
+        self
     }
 }
 

@@ -120,8 +120,9 @@
 //! - It does not decide whether a command may run: that is `palisade-exec-policy`.
 //! - It keeps no clock. A limit on time is kept by the caller, who ends the session.
 //! - It reads no environment and no configuration: facts about the user arrive as values.
-//! - It lets no list of hosts through. There is no proxy yet: a policy with such a list gets no network, and the report
-//!   says so.
+//! - It speaks to no other host. Where a policy lists hosts, a caller who says so ([`LinuxHost::with_proxy`]) gets a socket
+//!   on the session's loopback and lets just those through, as `palisade-egress-proxy` does; otherwise there is no network,
+//!   and the report says so.
 //! - It does not hide that a file exists, except below a mask, and it closes no side channel of the hardware.
 
 #[cfg(target_os = "linux")]
@@ -145,6 +146,9 @@ pub mod step;
 pub mod survey;
 #[cfg(target_os = "linux")]
 mod sys;
+#[cfg(all(target_os = "linux", feature = "model"))]
+#[doc(hidden)]
+pub mod untrusted;
 #[cfg(target_os = "linux")]
 mod wire;
 #[cfg(target_os = "linux")]
@@ -156,8 +160,8 @@ pub use host::LinuxHost;
 #[cfg(target_os = "linux")]
 pub use launch::{
     Child, Command, DirectChild, DirectLauncher, Exit, ExitCause, Explanation, GitHistory,
-    GitImport, Helper, JudgedProgram, LaunchError, Session, StartError, Started, Stdio, Usage,
-    start, start_on,
+    GitImport, Helper, JudgedProgram, LaunchError, Session, StartError, Started, Starting, Stdio,
+    Usage, begin_on, start, start_on,
 };
 pub use lower::{LinuxLandlock, private_places, tier};
 pub use plan::{Plan, Tier};

@@ -100,6 +100,7 @@ pub mod attempt;
 pub mod audit;
 pub mod capture;
 pub mod config;
+pub mod egress;
 pub mod environment;
 pub mod evidence;
 pub mod executor;

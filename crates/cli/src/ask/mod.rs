@@ -24,7 +24,7 @@ mod wrap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palisade::runner::approve::{Prompt, Prompter};
+use palisade::runner::approve::{BoxFuture, Prompt, Prompter};
 use palisade::runner::exec_policy::ReviewDecision;
 
 #[cfg(unix)]
@@ -124,9 +124,8 @@ struct Place {
 impl Place {
     fn of(ground: &Ground) -> Self {
         let state = ground.paths.state.as_ref();
-        let canonical = ground.canonical();
         Self {
-            confined: canonical.is_ok_and(|(policy, _)| policy.uses_runtime_sandbox()),
+            confined: ground.policy.confines(),
             approvals: state.map(|state| state.approvals().path()),
             grants: state.map(|state| state.grants().path()),
         }
@@ -134,9 +133,26 @@ impl Place {
 }
 
 /// Nobody, and why.
-fn nobody(why: &str) -> impl Prompter + use<> {
-    let note = format!("{NOBODY}: {why}");
-    move |_: &Prompt| ReviewDecision::DeniedWithNote { note: note.clone() }
+fn nobody(why: &str) -> Nobody {
+    Nobody {
+        note: format!("{NOBODY}: {why}"),
+    }
+}
+
+/// Nobody is there to be asked.
+struct Nobody {
+    note: String,
+}
+
+impl Prompter for Nobody {
+    fn ask<'a>(&'a self, _: &'a Prompt) -> BoxFuture<'a, ReviewDecision> {
+        let note = self.note.clone();
+        Box::pin(std::future::ready(ReviewDecision::DeniedWithNote { note }))
+    }
+
+    fn answers_while_running(&self) -> bool {
+        false
+    }
 }
 
 /// A duration as people write it.

@@ -100,6 +100,13 @@ impl Events {
         }
     }
 
+    /// The same with an event that is only made if somebody is told.
+    pub(crate) fn tell_of(&self, event: impl FnOnce() -> Event) {
+        if self.0.is_some() {
+            self.tell(&event());
+        }
+    }
+
     /// Writes an event. After the last one, none is written any more.
     pub(crate) fn tell(&self, event: &Event) {
         let Some(stream) = &self.0 else { return };

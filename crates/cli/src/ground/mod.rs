@@ -17,10 +17,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use palisade::Policy;
 use palisade::runner::config::{self, ConfigPaths, Configuration};
+use palisade::runner::egress::Egress;
 use palisade::runner::exec_policy::approvals::Moment;
 use palisade::runner::exec_policy::language::{Layer, NoticeKind, PolicyFile};
 use palisade::runner::host::Host;
-use palisade::runner::policy::{CanonicalSandboxPolicy, WorkspaceRoot};
+use palisade::runner::policy::{CanonicalSandboxPolicy, NetworkScope, WorkspaceRoot};
 
 pub(crate) use self::excerpt::{
     of_config as config_complaint, of_errors as errors_complaint, of_file as file_complaint,
@@ -51,6 +52,20 @@ impl Ground {
     /// # Errors
     /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
     pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
+        Self::at(flags, |host| host)
+    }
+
+    /// The same for a command that is about to run: the helper loads meanwhile.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(crate) fn find_to_run(flags: &PolicyFlags) -> Result<Self, Complaint> {
+        let mut ground = Self::at(flags, Host::with_helper_ahead)?;
+        ground.host = with_secrets(ground.host, &ground.configuration)?;
+        Ok(ground)
+    }
+
+    fn at(flags: &PolicyFlags, ready: impl FnOnce(Host) -> Host) -> Result<Self, Complaint> {
         inside::refuse_loosening(flags)?;
         let Site {
             host,
@@ -58,6 +73,7 @@ impl Ground {
             root,
             cwd,
         } = Site::find(flags)?;
+        let host = ready(host);
         let now = now();
         let text = |files: &[PolicyFile]| layer::text(flags, files);
         let configuration = config::load_with(&paths, &host, &root, text, now)
@@ -110,4 +126,18 @@ fn refuse_below_floor(configuration: &Configuration) -> Result<(), Complaint> {
         .help("only the administrator can change the floor")),
         None => Ok(()),
     }
+}
+
+/// The host, whose proxies add the secrets that the user's policy binds to hosts. Where no host is listed there is no proxy,
+/// and nothing to add them to.
+fn with_secrets(host: Host, configuration: &Configuration) -> Result<Host, Complaint> {
+    if !matches!(configuration.policy.network(), NetworkScope::Only(_)) {
+        return Ok(host);
+    }
+    let egress = Egress::new().with_injections(&configuration.inject, &host.environment);
+    let egress = egress.map_err(|error| {
+        Complaint::refused(format!("{error}; nothing ran"))
+            .help("set the variable, or take the entry out of your policy file")
+    })?;
+    Ok(host.with_egress(egress))
 }

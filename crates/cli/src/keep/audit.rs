@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use palisade::runner::approve::{visible, visible_command};
-use palisade::runner::audit::{AuditRecord, EvidenceRecord, JsonLines, ReadError, read};
+use palisade::runner::audit::{
+    AuditRecord, ConnectionAudit, EvidenceRecord, JsonLines, ReadError, read,
+};
 use palisade::runner::exec_policy::approvals::Moment;
 use palisade::runner::host::Host;
 
@@ -158,11 +160,11 @@ fn lines(record: &AuditRecord, voice: &Voice) -> String {
     };
     let padded = voice.out_tone(tone, &format!("{outcome:<12}"));
     let sandbox = visible(record.sandbox.as_deref().unwrap_or("-"));
-    let mut text = format!(
-        "{}  {padded}  {sandbox:<8}  {}\n",
-        record.time,
-        visible_command(&words)
-    );
+    let what = match &record.connection {
+        Some(connection) => spoken(connection, record.rule.as_deref()),
+        None => visible_command(&words),
+    };
+    let mut text = format!("{}  {padded}  {sandbox:<8}  {what}\n", record.time);
     // Writing to a string cannot fail.
     if let Some(refusal) = &record.refusal {
         let _ = writeln!(text, "    refused: {}", visible(refusal));
@@ -182,6 +184,26 @@ fn lines(record: &AuditRecord, voice: &Voice) -> String {
     }
     if let Some(escalation) = &record.escalation {
         let _ = writeln!(text, "    tried again: {}", visible(escalation));
+    }
+    text
+}
+
+/// A connection on one line: to whom, by which entry of the policy, and how much went through.
+fn spoken(connection: &ConnectionAudit, rule: Option<&str>) -> String {
+    let host = visible(connection.host.as_deref().unwrap_or("nobody"));
+    let port = connection.port.map(|port| format!(":{port}"));
+    let mut text = format!("connect to {host}{}", port.unwrap_or_default());
+    // Writing to a string cannot fail.
+    if let Some(rule) = rule {
+        let _ = write!(text, " (listed as {})", visible(rule));
+    }
+    let _ = write!(
+        text,
+        ", {} bytes sent, {} received",
+        connection.sent, connection.received
+    );
+    if connection.credential {
+        text.push_str(", with a secret");
     }
     text
 }

@@ -56,7 +56,7 @@ fn to_the_end(
     told: &Told,
 ) -> Result<ExitCode, Complaint> {
     let variables = environment::read(&how.env)?;
-    let ground = Ground::find(flags)?;
+    let ground = Ground::find_to_run(flags)?;
     told.out_of_reach(&ground)?;
     let argv = what.argv(&ground)?;
     let prompter = told.prompter(ask.prompter(&ground, voice)?);
@@ -67,6 +67,8 @@ fn to_the_end(
         policy,
         cwd,
     } = ground;
+    // This program ends when the command has: nobody has a use for the memory of the rules by then.
+    std::mem::forget(Arc::clone(&configuration.rules));
     let run = Run {
         argv: &argv,
         cwd: &cwd,
@@ -84,8 +86,8 @@ fn to_the_end(
             options = options.with_audit(Arc::new(records));
         }
     }
-    let session = Sandbox::on(told.guard(host), policy)
-        .and_then(|sandbox| sandbox.session_with(configuration.book, prompter, options));
+    let (host, book) = (told.guard(host), configuration.book);
+    let session = Sandbox::session_on(host, policy, book, prompter, options);
     let session = match session {
         Ok(session) => session,
         Err(error) => return Ok(told.unusable(&run, &error)),
@@ -94,7 +96,8 @@ fn to_the_end(
     let mut command = told
         .watched(command(&session, &argv)?)
         .cwd(&cwd)
-        .no_timeout();
+        .no_timeout()
+        .last();
     for (name, value) in variables {
         command = command.env(name, value);
     }

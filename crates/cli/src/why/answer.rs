@@ -8,7 +8,7 @@ use palisade::runner::policy::{Access, Clause, GitAccess, Grant, Permission, Pla
 use super::origin;
 use super::target::Question;
 use crate::ground::{Ground, Kept, PolicyFlags, Tried};
-use crate::lasting::{Files, Lasting, once};
+use crate::lasting::{Files, Lasting, listed, once};
 use crate::say::{Tone, Voice};
 
 /// What is said about a grant for something that is not there.
@@ -224,7 +224,7 @@ impl Answer<'_> {
                 lines.extend(self.whole_network(why, ground));
             }
             (Grant::Host(_), Err(_)) => {
-                let why = "no sandbox here opens single hosts yet";
+                let why = "no sandbox here opens single hosts";
                 lines.extend(self.whole_network(why, ground));
             }
             (_, Err(error)) => {
@@ -261,6 +261,7 @@ impl Answer<'_> {
         let lasting = Lasting {
             file: ground.paths.user.as_deref(),
             write: &ground.configuration.rules.policy().settings().write.value,
+            hosts: &listed(&ground.configuration.rules.policy().settings().network.value),
             argv: None,
             helps: &|text, grant| files.open(text, grant),
         };

@@ -19,6 +19,8 @@ pub enum FindingKind {
     HooksPath,
     /// Something changed at a path that the policy protects: the tier could not keep it.
     Protected,
+    /// A file that runs with the rights of its owner or group, whoever runs it.
+    SetId,
     /// A file that tools of the user execute, or that tells them what to execute.
     RunsLater,
     /// A file that a denied pattern covers and that was made after the pattern was expanded: it was not guarded.
@@ -38,6 +40,7 @@ impl FindingKind {
             Self::NestedRepository => "nested-repository",
             Self::HooksPath => "hooks-path",
             Self::Protected => "protected",
+            Self::SetId => "set-id",
             Self::RunsLater => "runs-later",
             Self::LaterMatch => "later-match",
             Self::HardLink => "hard-link",

@@ -96,7 +96,7 @@ fn hooks_paths(file: &Path) -> Vec<Vec<u8>> {
 }
 
 /// Reads the lines of a configuration that matter here.
-fn parse(text: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn parse(text: &[u8]) -> Vec<Vec<u8>> {
     let mut in_core = false;
     let mut found = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {

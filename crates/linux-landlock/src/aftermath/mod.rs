@@ -44,6 +44,14 @@ use finding::escaped;
 use uses::{Use, Watched};
 use walk::{Seen, Walk};
 
+/// Every `core.hooksPath` in the text of a configuration, for `crate::untrusted`.
+#[cfg(feature = "model")]
+#[doc(hidden)]
+#[must_use]
+pub fn hooks_in_configuration(text: &[u8]) -> Vec<Vec<u8>> {
+    hooks::parse(text)
+}
+
 /// How far a look at the writable roots goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,6 +66,8 @@ pub struct AftermathOptions {
     pub max_findings: usize,
     /// Whether files with a second name are looked for; that means looking at every file.
     pub hard_links: bool,
+    /// Whether files that run as their owner or group are looked for; that means looking at every file.
+    pub set_ids: bool,
 }
 
 impl AftermathOptions {
@@ -70,6 +80,7 @@ impl AftermathOptions {
             max_time: Duration::from_secs(60),
             max_findings: 1_000,
             hard_links: true,
+            set_ids: true,
         }
     }
 }
@@ -83,6 +94,8 @@ impl Default for AftermathOptions {
             max_time: Duration::from_secs(3),
             max_findings: 200,
             hard_links: false,
+            // What an ordinary user owns lends nobody more than that user's rights; what root owns makes anybody root.
+            set_ids: rustix::process::geteuid().is_root(),
         }
     }
 }
@@ -135,6 +148,7 @@ impl Before {
             }
         }
         self.links(&after, &mut found);
+        self.set_ids(&after, &mut found);
         found.list.sort();
         found.list.dedup();
         let more = found.list.len().saturating_sub(self.options.max_findings);
@@ -195,6 +209,18 @@ impl Before {
                     "changed, and {elsewhere} of its {count} names are elsewhere: it changed there too"
                 );
                 found.add(FindingKind::HardLink, path, what);
+            }
+        }
+    }
+
+    /// Files that run as their owner or group, whoever runs them, and did not before.
+    fn set_ids(&self, after: &Seen, found: &mut Findings) {
+        for (path, print) in &after.set_ids {
+            let before = self.seen.set_ids.get(path);
+            if before.is_none_or(|before| !print.same(before)) {
+                let what =
+                    "whoever runs it has the rights of its owner or group; `chmod ug-s` ends that";
+                found.add(FindingKind::SetId, path, what.to_owned());
             }
         }
     }

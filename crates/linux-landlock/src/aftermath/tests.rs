@@ -256,6 +256,25 @@ fn files_with_names_elsewhere_are_told_when_they_change() {
 }
 
 #[test]
+fn files_that_run_as_their_owner() {
+    let mut tree = Tree::new();
+    tree.options.set_ids = true;
+    let set = |name: &str, mode: u32| {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(tree.root.join(name), mode).unwrap();
+    };
+    for name in ["known", "user", "deep/group", "plain"] {
+        tree.make(name, "x");
+    }
+    set("known", 0o4755);
+    let before = tree.look();
+    set("user", 0o4755);
+    set("deep/group", 0o2711);
+    set("plain", 0o1777);
+    tree.expect(&before, &[(SetId, "deep/group"), (SetId, "user")]);
+}
+
+#[test]
 fn hostile_names_are_told_in_one_line() {
     let tree = Tree::new();
     let before = tree.look();

@@ -75,6 +75,8 @@ pub(super) struct Seen {
     pub(super) links: BTreeMap<PathBuf, (Print, u64)>,
     /// How many names of each of them were seen.
     pub(super) names: BTreeMap<(u64, u64), u64>,
+    /// Files that run as their owner or group.
+    pub(super) set_ids: BTreeMap<PathBuf, Print>,
     /// What could not be looked at, and why.
     pub(super) gaps: BTreeMap<PathBuf, &'static str>,
 }
@@ -300,7 +302,7 @@ impl<'a> Walk<'a> {
         let look = kind.is_none()
             || repository
             || (used.is_some() && !is_directory)
-            || (linked && kind == Some(FileType::RegularFile));
+            || ((linked || self.options.set_ids) && kind == Some(FileType::RegularFile));
         let stat = if look {
             match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => Some(stat),
@@ -325,6 +327,12 @@ impl<'a> Walk<'a> {
             *self.seen.names.entry(print.file).or_default() += 1;
             let links = (print, wide(stat.st_nlink));
             self.seen.links.insert(path.clone(), links);
+        }
+        if self.options.set_ids
+            && kind == FileType::RegularFile
+            && Mode::from_raw_mode(stat.st_mode).intersects(Mode::SUID | Mode::SGID)
+        {
+            self.seen.set_ids.insert(path.clone(), print);
         }
         if let Some(used) = used
             && kind != FileType::Directory

@@ -10,6 +10,7 @@ use super::refs_read::reason;
 use super::report::{DropReason, ImportReport};
 use super::session::{Tree, Unread, path};
 use super::{GitLayout, ImportError};
+use crate::init::is_only_longer;
 
 const MAX_ENTRIES: usize = 20_000;
 const MAX_DEPTH: usize = 12;
@@ -72,7 +73,7 @@ impl Walk<'_> {
             }
             match self.session.kind(&below) {
                 Some(FileType::Directory) => self.directory(&below, depth + 1),
-                Some(_) if self.is_the_hosts(&below) => {}
+                Some(_) if self.is_the_hosts(&below) || self.is_told_of_placeholders(&below) => {}
                 Some(FileType::RegularFile) => {
                     let why = classify(&below);
                     self.report.drop(bytes(&below), why);
@@ -116,6 +117,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether this is the host's list of names to ignore, with those added that the session itself was told.
+    fn is_told_of_placeholders(&self, at: &Path) -> bool {
+        if at != Path::new("info/exclude") {
+            return false;
+        }
+        let theirs = self.session.regular(at).ok();
+        let theirs = theirs.and_then(|(mut file, _)| all_of(&mut file));
+        let ours = match self.host.regular(at) {
+            Ok((mut file, _)) => all_of(&mut file),
+            Err(Unread::Missing) => Some(Vec::new()),
+            Err(_) => None,
+        };
+        theirs
+            .zip(ours)
+            .is_some_and(|(theirs, ours)| is_only_longer(&theirs, &ours))
+    }
+
     /// Names at the top, and hooks, that the session took away.
     fn removed(&mut self) {
         for at in ["", "hooks", "info"] {
@@ -157,12 +175,14 @@ fn same_file(session: &Tree, host: &Tree, at: &Path, budget: &mut u64) -> Option
         Some(left) => *budget = left,
         None => return Some(a.st_mtime == b.st_mtime && a.st_mtime_nsec == b.st_mtime_nsec),
     }
-    let read = |file: &mut std::fs::File| {
-        let mut bytes = Vec::new();
-        file.take(MAX_COMPARED + 1).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
-    };
-    Some(read(&mut theirs)? == read(&mut ours)?)
+    Some(all_of(&mut theirs)? == all_of(&mut ours)?)
+}
+
+/// What a file holds, as far as files are compared.
+fn all_of(file: &mut std::fs::File) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MAX_COMPARED + 1).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// What a file of this name is to git.

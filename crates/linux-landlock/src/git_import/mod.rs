@@ -38,6 +38,8 @@ mod refs_read;
 mod report;
 mod session;
 mod stash;
+#[cfg(feature = "model")]
+pub(crate) mod untrusted;
 mod wanted;
 
 use std::collections::BTreeSet;

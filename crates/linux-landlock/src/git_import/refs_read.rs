@@ -241,7 +241,7 @@ fn parse_ref(bytes: &[u8], kind: HashKind) -> Option<RefValue> {
     Oid::parse(line, kind).map(RefValue::Id)
 }
 
-fn packed(
+pub(super) fn packed(
     bytes: &[u8],
     kind: HashKind,
     limit: usize,

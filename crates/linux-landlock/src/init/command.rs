@@ -37,15 +37,20 @@ pub(crate) struct PreparedExec {
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 impl PreparedExec {
-    pub(crate) fn new(
-        request: CommandRequest,
-        fixed: &[(OsString, OsString)],
-    ) -> Result<Self, Failed> {
+    pub(crate) fn new(request: CommandRequest, given: &[Given]) -> Result<Self, Failed> {
         let bad = || Failed::new(Step::Request, Errno::INVAL);
         let text = |string: OsString| CString::new(string.into_vec()).map_err(|_| bad());
         let mut env = request.env;
-        env.retain(|(name, _)| !fixed.iter().any(|(fixed, _)| fixed == name));
-        env.extend(fixed.iter().cloned());
+        env.retain(|(name, _)| {
+            !given
+                .iter()
+                .any(|given| !given.yields && given.name == *name)
+        });
+        for given in given {
+            if !env.iter().any(|(name, _)| *name == given.name) {
+                env.push((given.name.clone(), given.value.clone()));
+            }
+        }
         if let Some(marker) = &request.marker {
             env.retain(|(name, _)| name != Marker::VARIABLE);
             env.push((Marker::VARIABLE.into(), marker.to_string().into()));
@@ -125,14 +130,23 @@ fn candidates(program: &OsString, env: &[(OsString, OsString)]) -> Vec<OsString>
         .collect()
 }
 
+/// A variable that a session gives to every command.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    name: OsString,
+    value: OsString,
+    /// Whether one of the command's own takes its place.
+    yields: bool,
+}
+
 /// The variables that a plan gives to every command.
-pub(super) fn environment(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Vec<(OsString, OsString)> {
+pub(super) fn environment(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Vec<Given> {
     let tmp = tmpdir.map_or_else(
         || OsString::from("/tmp"),
         |path| path.as_path().as_os_str().to_owned(),
     );
     let value = |value: &EnvValue| match value {
-        EnvValue::Literal(text) => OsString::from(text),
+        EnvValue::Literal(text) | EnvValue::Unset(text) => OsString::from(text),
         EnvValue::InTmp(below) if below.is_empty() => tmp.clone(),
         EnvValue::InTmp(below) => {
             let mut path = tmp.clone();
@@ -143,7 +157,11 @@ pub(super) fn environment(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Vec<(Os
     };
     plan.environment
         .iter()
-        .map(|(name, text)| (OsString::from(name), value(text)))
+        .map(|(name, text)| Given {
+            name: OsString::from(name),
+            value: value(text),
+            yields: matches!(text, EnvValue::Unset(_)),
+        })
         .collect()
 }
 

@@ -109,14 +109,6 @@ impl Janitor {
         }
     }
 
-    /// Tells the janitor that nothing of the session is left, so that it need not wait for the helper's end.
-    pub(super) fn dismiss(&self) {
-        if let Some(alive) = &self.alive {
-            // If it cannot be told, it notices by itself.
-            let _ = rustix::io::write(alive, &[1]);
-        }
-    }
-
     /// The janitor's process.
     pub(super) const fn pid(&self) -> i32 {
         self.pid
@@ -230,7 +222,8 @@ fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
     let told = retry(|| rustix::io::write(&answers, &record)).is_ok();
     drop(answers);
     if told && errno == 0 {
-        // Returns when it is dismissed, or when the last holder is gone.
+        // Returns when the last holder is gone. Not earlier, though nothing of the session were left: while its mounts
+        // stand on a placeholder, removing that makes the kernel wait for all processors once more.
         let _ = retry(|| rustix::io::read(gone, &mut [0_u8; 1]));
     }
     drop(shared);

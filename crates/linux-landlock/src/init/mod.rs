@@ -26,6 +26,7 @@ mod serve;
 mod stores;
 mod subreaper;
 mod tree;
+mod unseen;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
@@ -49,6 +50,7 @@ use crate::wire::{Failure, SetupReply, Wire};
 pub(crate) use command::{ChildSetup, PreparedExec};
 pub(crate) use janitor::{PLACEHOLDER_MARK, UNFINISHED_PLACEHOLDER};
 pub(crate) use rules::build as build_ruleset;
+pub(crate) use unseen::is_only_longer;
 
 /// The first argument that makes a process a helper.
 pub(crate) const HELPER_ARGUMENT: &str = "--palisade-linux-session";
@@ -262,30 +264,30 @@ impl Outer {
         let mounter = mounts::Mounter::begin(plan, &self.stores)?;
         self.wait_for_janitor()?;
         mounter.mount_all(plan)?;
-        network.enter()?;
+        // Before the network, which takes longer than the mounts.
         let ruleset = plan.landlock.as_ref().map(rules::build).transpose()?;
-        let mut git = plan
+        let mut handed_out = plan
             .git
             .iter()
             .map(|git| {
                 mounts::open_directory(&git.common_dir).during_at(Step::Overlay, &git.common_dir)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let handles = git
+        let handles = handed_out
             .iter()
             .map(|view| mounts::pick(view.as_fd()).during(Step::Overlay))
             .collect::<Result<Vec<_>, _>>()?;
-        git.extend(handles);
+        handed_out.extend(handles);
+        handed_out.extend(network.enter()?);
         privileges::renounce()?;
         let session = serve::Session::new(plan, ruleset, None, self.groups(), helper)?;
-        report_success(channel, None, &git)?;
-        drop(git);
+        report_success(channel, None, &handed_out)?;
+        drop(handed_out);
         session.serve(channel)?;
-        // Init's end would kill everybody too, but only after its descriptors are closed.
-        if let Some(janitor) = &self.janitor
-            && end_everybody_else()
-        {
-            janitor.dismiss();
+        // Init's end would kill everybody too, but only after its descriptors are closed: where the helper is gone as
+        // well, the janitor would be at work by then.
+        if self.janitor.is_some() {
+            end_everybody_else();
         }
         Ok(())
     }

@@ -47,7 +47,8 @@ pub(super) fn find(path: &AbsolutePath) -> Result<OwnedFd, Errno> {
     resolve(path, OFlags::PATH)
 }
 
-fn resolve(path: &AbsolutePath, flags: OFlags) -> Result<OwnedFd, Errno> {
+/// Opens a path without following any symbolic link.
+pub(super) fn resolve(path: &AbsolutePath, flags: OFlags) -> Result<OwnedFd, Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     openat2(
         CWD,
@@ -65,6 +66,8 @@ pub(super) struct Mounter {
     devices: Vec<(Device, OwnedFd)>,
     /// Fresh directories that nobody may write, once everything that is mounted in them has its place.
     closed: Vec<(AbsolutePath, OwnedFd)>,
+    /// Where a command can change permissions.
+    changeable: Vec<AbsolutePath>,
     /// A private file system that is mounted where `/dev` will hide it: blanks for masks, layers of overlays.
     scratch: Option<OwnedFd>,
 }
@@ -87,6 +90,9 @@ impl Mounter {
         for (index, mount) in plan.mounts.iter().enumerate() {
             self.mount(index, mount)?;
         }
+        if !plan.placeholders.is_empty() {
+            super::unseen::hide(plan, self.scratch()?);
+        }
         self.close()
     }
 
@@ -94,6 +100,15 @@ impl Mounter {
     fn take_aside(mounts: &[Mount], stores: &Stores) -> Result<Self, Failed> {
         let mut kept = Vec::new();
         let mut devices = Vec::new();
+        let changeable = mounts.iter().filter_map(|mount| match mount {
+            Mount::Keep {
+                path,
+                writable: true,
+            }
+            | Mount::Overlay { path, .. } => Some(path.clone()),
+            _ => None,
+        });
+        let changeable = changeable.collect();
         for (index, mount) in mounts.iter().enumerate() {
             match mount {
                 Mount::Keep { path, .. } => {
@@ -133,6 +148,7 @@ impl Mounter {
             kept,
             devices,
             closed: Vec::new(),
+            changeable,
             scratch: None,
         })
     }
@@ -163,14 +179,29 @@ impl Mounter {
                 mount_on_itself(path, READ_ONLY).during_at(Step::Protect, path)
             }
             Mount::Mask { path, kind } => {
+                let changeable = self.is_changeable(path);
                 let scratch = self.scratch()?;
-                mask(scratch, path, *kind).during_at(Step::Mask, path)
+                match find(path) {
+                    // It went away, and so it may until it is masked.
+                    Err(Errno::NOENT) if *kind == MaskKind::Socket => Ok(()),
+                    // In a private directory of somebody else, such as another user's home. No command has more rights here
+                    // than this process, so there is nothing to hide; unless it can open the directory first.
+                    Err(Errno::ACCESS) if *kind == MaskKind::Socket && !changeable => Ok(()),
+                    found => found
+                        .and_then(|target| mask(scratch, target.as_fd(), *kind))
+                        .during_at(Step::Mask, path),
+                }
             }
             Mount::Overlay { path, .. } => {
                 self.scratch()?;
                 self.overlay(index, path).during_at(Step::Overlay, path)
             }
         }
+    }
+
+    fn is_changeable(&self, path: &AbsolutePath) -> bool {
+        let mut places = self.changeable.iter();
+        places.any(|place| path.as_path().starts_with(place.as_path()))
     }
 
     /// Whoever runs a command owns these directories and could change their modes: only a read-only mount holds.
@@ -202,8 +233,7 @@ impl Mounter {
 
     fn put_back(&self, index: usize, path: &AbsolutePath, writable: bool) -> Result<(), Errno> {
         let tree = self.kept(index)?;
-        let set = if writable { TAMED } else { TAMED | READ_ONLY };
-        change_recursively(tree, c"", Change { set, private: true })?;
+        tame(tree, if writable { 0 } else { READ_ONLY })?;
         let target = match find(path) {
             Err(Errno::NOENT) => make_mount_point(path, is_directory(tree)?)?,
             found => found?,
@@ -262,14 +292,7 @@ impl Mounter {
         let room = match self.kept(index) {
             Err(_) => room,
             Ok(tree) => {
-                change_recursively(
-                    tree,
-                    c"",
-                    Change {
-                        set: TAMED,
-                        private: true,
-                    },
-                )?;
+                tame(tree, 0)?;
                 attach(tree, room.as_fd())?;
                 tree.try_clone_to_owned().map_err(|_| Errno::MFILE)?
             }
@@ -331,7 +354,13 @@ fn copy_tree(at: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     open_tree(at, c"", flags)
 }
 
-fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(), Errno> {
+/// Makes a tree that is attached nowhere what every mount of the host's becomes, and more.
+pub(super) fn tame(tree: BorrowedFd<'_>, more: u64) -> Result<(), Errno> {
+    let set = TAMED | more;
+    change_recursively(tree, c"", Change { set, private: true })
+}
+
+pub(super) fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(), Errno> {
     const EMPTY: &CStr = c"";
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree, EMPTY, target, EMPTY, flags)
@@ -379,29 +408,18 @@ fn make_scratch() -> Result<OwnedFd, Errno> {
     Ok(scratch)
 }
 
-fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<(), Errno> {
+fn mask(scratch: BorrowedFd<'_>, target: BorrowedFd<'_>, kind: MaskKind) -> Result<(), Errno> {
     let blank = match kind {
         MaskKind::Directory => BLANK_DIRECTORY,
         MaskKind::File | MaskKind::Socket => BLANK_FILE,
-    };
-    let target = match find(path) {
-        Err(Errno::NOENT) if kind == MaskKind::Socket => return Ok(()),
-        found => found?,
     };
     let copy = open_tree(
         scratch,
         blank,
         OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC,
     )?;
-    change_recursively(
-        copy.as_fd(),
-        c"",
-        Change {
-            set: TAMED | READ_ONLY,
-            private: true,
-        },
-    )?;
-    match attach(copy.as_fd(), target.as_fd()) {
+    tame(copy.as_fd(), READ_ONLY)?;
+    match attach(copy.as_fd(), target) {
         // It went away after it was found.
         Err(Errno::NOENT) if kind == MaskKind::Socket => Ok(()),
         attached => attached,
@@ -411,14 +429,7 @@ fn mask(scratch: BorrowedFd<'_>, path: &AbsolutePath, kind: MaskKind) -> Result<
 fn mount_on_itself(path: &AbsolutePath, more: u64) -> Result<(), Errno> {
     let target = find(path)?;
     let copy = copy_tree(target.as_fd())?;
-    change_recursively(
-        copy.as_fd(),
-        c"",
-        Change {
-            set: TAMED | more,
-            private: true,
-        },
-    )?;
+    tame(copy.as_fd(), more)?;
     attach(copy.as_fd(), target.as_fd())
 }
 

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::cgroup::Groups;
-use super::command::{ChildSetup, PreparedExec};
+use super::command::{ChildSetup, Given, PreparedExec};
 use super::handed_in::{self, HandedIn};
 use super::sampler::{Over, Sampler};
 use super::tree::{Ledger, Swept, TURN};
@@ -30,7 +30,7 @@ const REAPED_AT_ONCE: usize = 256;
 /// A session that is set up.
 pub(crate) struct Session {
     setup: ChildSetup,
-    environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    environment: Vec<Given>,
     sampler: Option<Sampler>,
     last_sample: Instant,
     groups: Groups,

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::error::LaunchError;
+use crate::channel::Channel;
 use crate::git_import::ImportOptions;
 use crate::init::HELPER_ARGUMENT;
 
@@ -20,6 +21,52 @@ pub struct Helper {
     program: PathBuf,
     patience: Duration,
     git: Option<ImportOptions>,
+    ahead: Ahead,
+}
+
+/// A helper that was started before anybody knows what for. It does nothing until it is told.
+#[derive(Clone, Debug, Default)]
+struct Ahead(Arc<Mutex<Option<Waiting>>>);
+
+impl PartialEq for Ahead {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.is_none() && other.is_none()
+    }
+}
+
+impl Eq for Ahead {}
+
+impl Ahead {
+    fn is_none(&self) -> bool {
+        let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.is_none()
+    }
+
+    fn take(&self) -> Option<Waiting> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.take()
+    }
+}
+
+/// A helper that waits for its plan, and our end of its channel.
+#[derive(Debug)]
+struct Waiting(Option<(Channel, Child)>);
+
+impl Waiting {
+    fn has_ended(&self) -> bool {
+        let begun = self.0.as_ref();
+        begun.is_none_or(|(channel, _)| channel.is_finished())
+    }
+}
+
+/// Nobody needed it, or it is no use: it has made nothing that would be left.
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((_, mut child)) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 /// How long a helper may take for its next step, unless the caller says otherwise: far longer than any takes, and short
@@ -33,7 +80,18 @@ impl Helper {
             program: program.into(),
             patience: PATIENCE,
             git: None,
+            ahead: Ahead::default(),
         }
+    }
+
+    /// With a helper that is started now and waits for the first session that is started with this or with a clone of it:
+    /// it is loaded while the caller still works out what to ask of it. Where that fails, or the helper has died by then,
+    /// that session starts one as usual. If there is no session, it is ended when the last clone of this is dropped.
+    #[must_use]
+    pub fn ahead(mut self) -> Self {
+        let waiting = self.begin().ok().map(|begun| Waiting(Some(begun)));
+        self.ahead = Ahead(Arc::new(Mutex::new(waiting)));
+        self
     }
 
     /// How long it may take to set a session up, or to end one, before it is given up and killed; half a minute unless
@@ -73,20 +131,32 @@ impl Helper {
         &self.program
     }
 
+    /// A helper that waits for its plan, and our end of its channel.
+    pub(super) fn connect(&self) -> Result<(Channel, Child), LaunchError> {
+        let waiting = self.ahead.take();
+        let waiting = waiting.filter(|waiting| !waiting.has_ended());
+        match waiting.and_then(|mut waiting| waiting.0.take()) {
+            Some(begun) => Ok(begun),
+            None => self.begin(),
+        }
+    }
+
     /// Spawns the helper, with the channel as descriptor 0. The standard library uses `posix_spawn` here: nothing is
     /// copied, however large the caller is.
-    pub(super) fn spawn(&self, channel: OwnedFd) -> Result<Child, LaunchError> {
+    fn begin(&self) -> Result<(Channel, Child), LaunchError> {
+        let (channel, theirs) = Channel::pair().map_err(LaunchError::system)?;
         let argument = OsString::from(HELPER_ARGUMENT);
-        Command::new(&self.program)
+        let child = Command::new(&self.program)
             .arg(argument)
             .env_clear()
-            .stdin(Stdio::from(channel))
+            .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .map_err(|source: io::Error| LaunchError::Helper {
                 program: self.program.clone(),
                 source,
-            })
+            })?;
+        Ok((channel, child))
     }
 }

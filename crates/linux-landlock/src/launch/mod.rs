@@ -17,5 +17,5 @@ pub use explain::Explanation;
 pub use helper::Helper;
 pub use history::{GitHistory, GitImport};
 pub use session::{Command, JudgedProgram, Session};
-pub use start::{StartError, Started, start, start_on};
+pub use start::{StartError, Started, Starting, begin_on, start, start_on};
 pub use stdio::Stdio;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::net::TcpListener;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +20,7 @@ use super::helper::Helper;
 use super::stdio::{Network, Stdio};
 use crate::channel::{Channel, Frame};
 use crate::marker::Marker;
-use crate::plan::{GitOverlay, Limits, Plan, Ruleset};
+use crate::plan::{GitOverlay, Limits, NetworkNamespace, Plan, Ruleset};
 use crate::seccomp::Filter;
 use crate::wire::{CommandRequest, ProgramRequest, Request, SetupReply, Wire};
 
@@ -146,6 +147,9 @@ pub struct Session {
     git_handles: Vec<OwnedFd>,
     overlays: Vec<GitOverlay>,
     tmpdir: Option<PathBuf>,
+    /// Whether the plan has a proxy.
+    proxied: bool,
+    proxy_listener: Option<TcpListener>,
     next_id: AtomicU32,
 }
 
@@ -177,8 +181,12 @@ impl Session {
     /// # Errors
     /// Names the step that failed; nothing has run and nothing is left behind.
     pub fn start(plan: &Plan, helper: &Helper) -> Result<Self, LaunchError> {
-        let (channel, theirs) = Channel::pair().map_err(LaunchError::system)?;
-        let child = helper.spawn(theirs)?;
+        Self::begin(plan, helper)?.finish(helper)
+    }
+
+    /// Starts a helper and hands the plan over. It is set up while the caller does something else.
+    pub(super) fn begin(plan: &Plan, helper: &Helper) -> Result<Beginning, LaunchError> {
+        let (channel, child) = helper.connect()?;
         let mut session = Self {
             connection: Arc::new(Connection {
                 channel,
@@ -193,31 +201,26 @@ impl Session {
             git_handles: Vec::new(),
             overlays: plan.git.clone(),
             tmpdir: None,
+            proxied: plan.network == NetworkNamespace::Proxied,
+            proxy_listener: None,
             next_id: AtomicU32::new(1),
         };
-        let (reply, mut descriptors) = session
+        session
             .introduce(plan)
             .map_err(|errno| session.give_up(helper, errno))?;
-        let reply =
-            SetupReply::from_bytes(&reply).map_err(|_| session.give_up(helper, Errno::BADMSG))?;
-        if let Some(failure) = reply.failure {
-            return Err(failure.into());
-        }
-        // A view for the wrong repository would bring history to where it does not belong.
-        if descriptors.len() != plan.git.len() * 2 {
-            return Err(session.give_up(helper, Errno::BADMSG));
-        }
-        session.git_handles = descriptors.split_off(plan.git.len());
-        session.git = descriptors;
-        session.tmpdir = reply.tmpdir.map(PathBuf::from);
-        Ok(session)
+        Ok(Beginning(session))
     }
 
-    /// Hands the plan over and waits for the answer.
-    fn introduce(&self, plan: &Plan) -> Result<Frame, Errno> {
+    /// Hands the plan over.
+    fn introduce(&self, plan: &Plan) -> Result<(), Errno> {
         let channel = &self.connection.channel;
         channel.set_patience(Some(self.patience))?;
-        channel.send(&plan.to_bytes(), &[])?;
+        channel.send(&plan.to_bytes(), &[])
+    }
+
+    /// Waits for the answer.
+    fn answer(&self) -> Result<Frame, Errno> {
+        let channel = &self.connection.channel;
         let answer = channel.receive()?.ok_or(Errno::PIPE)?;
         channel.set_patience(None)?;
         Ok(answer)
@@ -294,16 +297,62 @@ impl Session {
         &self.overlays
     }
 
+    /// The socket on the session's own loopback that its [proxy](crate::plan::PROXY) is to accept from, once; `None` if
+    /// the plan has none. Until somebody accepts, whoever connects waits.
+    #[must_use]
+    pub const fn take_proxy_listener(&mut self) -> Option<TcpListener> {
+        self.proxy_listener.take()
+    }
+
     /// The private temporary directory of the landlock tier.
     #[must_use]
     pub fn tmpdir(&self) -> Option<&Path> {
         self.tmpdir.as_deref()
     }
 
+    /// Begins what [`end`](Self::end) does: everything in it ends, and no command is started any more. Does not wait.
+    pub fn begin_end(&self) {
+        self.connection.channel.finish();
+    }
+
     /// Ends everything in the session, and waits until nothing of it is left. A helper that does not come to its end
     /// within its patience ([`Helper::with_patience`]) is killed.
     pub fn end(self) {
         drop(self);
+    }
+}
+
+/// A session whose plan was handed over, and that has not answered yet. Dropped, it ends like any other.
+#[derive(Debug)]
+pub(super) struct Beginning(Session);
+
+impl Beginning {
+    /// Waits until the session is set up.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub(super) fn finish(self, helper: &Helper) -> Result<Session, LaunchError> {
+        let Self(mut session) = self;
+        let (reply, mut descriptors) = session
+            .answer()
+            .map_err(|errno| session.give_up(helper, errno))?;
+        let reply =
+            SetupReply::from_bytes(&reply).map_err(|_| session.give_up(helper, Errno::BADMSG))?;
+        if let Some(failure) = reply.failure {
+            return Err(failure.into());
+        }
+        let views = session.overlays.len();
+        // A view for the wrong repository would bring history to where it does not belong.
+        if descriptors.len() != views * 2 + usize::from(session.proxied) {
+            return Err(session.give_up(helper, Errno::BADMSG));
+        }
+        if session.proxied {
+            session.proxy_listener = descriptors.pop().map(TcpListener::from);
+        }
+        session.git_handles = descriptors.split_off(views);
+        session.git = descriptors;
+        session.tmpdir = reply.tmpdir.map(PathBuf::from);
+        Ok(session)
     }
 }
 

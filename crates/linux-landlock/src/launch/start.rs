@@ -10,7 +10,7 @@ use palisade_policy::{
 use super::error::LaunchError;
 use super::helper::Helper;
 use super::history::{GitHistory, GitImport};
-use super::session::Session;
+use super::session::{Beginning, Session};
 use crate::host::{LinuxHost, NamespaceSupport};
 use crate::lower::{LinuxLandlock, private_places};
 use crate::plan::Plan;
@@ -101,7 +101,82 @@ pub fn start_on(
     accepted: &AcceptedLosses,
     helper: &Helper,
 ) -> Result<Started, StartError> {
-    let error = match attempt(kernel.clone(), policy, context, accepted, helper) {
+    let first = begin_attempt(kernel.clone(), policy, context, accepted, helper)
+        .and_then(|attempt| attempt.finish(helper));
+    or_weaker(first, kernel, policy, context, accepted, helper)
+}
+
+/// A session that is being set up: what was asked of it is known, whether it can be had is not.
+#[derive(Debug)]
+#[must_use = "it ends when it is dropped"]
+pub struct Starting {
+    kernel: LinuxHost,
+    policy: CanonicalSandboxPolicy,
+    context: PolicyContext,
+    accepted: AcceptedLosses,
+    helper: Helper,
+    attempt: Attempt,
+}
+
+/// Begins what [`start_on`] does and leaves it to the helper: the caller does something else meanwhile.
+///
+/// # Errors
+/// The policy cannot be enforced here as asked, or there is no helper.
+pub fn begin_on(
+    kernel: LinuxHost,
+    policy: CanonicalSandboxPolicy,
+    context: PolicyContext,
+    accepted: AcceptedLosses,
+    helper: Helper,
+) -> Result<Starting, StartError> {
+    let attempt = begin_attempt(kernel.clone(), &policy, &context, &accepted, &helper)?;
+    Ok(Starting {
+        kernel,
+        policy,
+        context,
+        accepted,
+        helper,
+        attempt,
+    })
+}
+
+impl Starting {
+    /// The policy that is to be enforced, without what the sandbox has of its own.
+    ///
+    /// # Errors
+    /// It makes no sense on this host; but then it was not begun.
+    pub fn resolved(&self) -> Result<ResolvedPolicy, PolicyError> {
+        self.policy.resolve(&self.context)
+    }
+
+    /// Waits until the session is set up.
+    ///
+    /// # Errors
+    /// As [`start`].
+    pub fn finish(self) -> Result<Started, StartError> {
+        let Self {
+            kernel,
+            policy,
+            context,
+            accepted,
+            helper,
+            attempt,
+        } = self;
+        let first = attempt.finish(&helper);
+        or_weaker(first, kernel, &policy, &context, &accepted, &helper)
+    }
+}
+
+/// What an attempt came to, or what one with the tier below comes to if namespaces turned out not to work.
+fn or_weaker(
+    first: Result<Started, StartError>,
+    kernel: LinuxHost,
+    policy: &CanonicalSandboxPolicy,
+    context: &PolicyContext,
+    accepted: &AcceptedLosses,
+    helper: &Helper,
+) -> Result<Started, StartError> {
+    let error = match first {
         Err(StartError::Launch { error }) => error,
         other => return other,
     };
@@ -113,7 +188,7 @@ pub fn start_on(
         namespaces: why,
         ..kernel
     };
-    attempt(kernel, policy, context, accepted, helper)
+    begin_attempt(kernel, policy, context, accepted, helper)?.finish(helper)
 }
 
 /// What a failed launch says about namespaces, if it is about them.
@@ -135,20 +210,42 @@ fn refused_namespaces(error: &LaunchError) -> Option<NamespaceSupport> {
     })
 }
 
-fn attempt(
+/// A session that is being set up on one tier.
+#[derive(Debug)]
+struct Attempt {
+    session: Beginning,
+    policy: ResolvedPolicy,
+    plan: Plan,
+    enforcement: Enforcement,
+    history: Option<GitHistory>,
+}
+
+impl Attempt {
+    fn finish(self, helper: &Helper) -> Result<Started, StartError> {
+        Ok(Started {
+            session: self.session.finish(helper)?,
+            policy: self.policy,
+            plan: self.plan,
+            enforcement: self.enforcement,
+            history: self.history,
+        })
+    }
+}
+
+fn begin_attempt(
     mut host: LinuxHost,
     policy: &CanonicalSandboxPolicy,
     context: &PolicyContext,
     accepted: &AcceptedLosses,
     helper: &Helper,
-) -> Result<Started, StartError> {
+) -> Result<Attempt, StartError> {
     let context = context.clone().with_private(private_places(&host));
     let policy = resolve(policy, &context, helper)?;
     survey::look(&mut host, &policy, &SurveyOptions::launch());
     let (plan, enforcement) = LinuxLandlock.lower(&policy, &host)?.admit(accepted)?;
     let (plan, enforcement, history) = note_history(plan, enforcement, &policy, accepted, helper)?;
-    let session = Session::start(&plan, helper)?;
-    Ok(Started {
+    let session = Session::begin(&plan, helper)?;
+    Ok(Attempt {
         session,
         policy,
         plan,

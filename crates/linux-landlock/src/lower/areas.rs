@@ -192,9 +192,11 @@ fn is_of_the_kernel(path: &AbsolutePath) -> bool {
 }
 
 /// Whether git works on a private layer over the git directory of a root, and its history may come back: the policy
-/// asks for that, and nothing else in it guards where the history would go.
+/// asks for that, and nothing else in it guards where the history would go. A guarded name in there that is free would
+/// have nothing to hold it in the layer, and what takes the name could come back: a ref, for example.
 pub(super) fn works_on_a_layer(
     policy: &ResolvedPolicy,
+    places: &Places,
     root: &AbsolutePath,
     git: &GitDirs,
 ) -> bool {
@@ -212,8 +214,21 @@ pub(super) fn works_on_a_layer(
                 .iter()
                 .any(|guard| guard.write == Some(Stance::Denies) && covers(&guard.matcher))
     };
+    let holds_free_guarded = || {
+        let guards = policy.guards().iter().map(|guard| &guard.matcher);
+        let mut named = guards
+            .chain(policy.read_only())
+            .filter_map(PathMatcher::path);
+        named.any(|path| {
+            let free = places.entries.get(path).is_some_and(|located| {
+                located.entry == Entry::Missing && git.common_dir.covers(&located.real, case)
+            });
+            free && State::of(policy, path).denies()
+        })
+    };
     asked
         && git.can_be_overlaid()
+        && !holds_free_guarded()
         && match State::of(policy, &git.common_dir) {
             State::Private | State::Writable => true,
             // Outside the roots, as with the work trees of a repository elsewhere.
@@ -384,8 +399,8 @@ impl Areas {
                     .path()
                     .is_some_and(|path| of_root(path) && State::of(policy, path).denies())
             });
-            let left_over =
-                policy.private().iter().any(of_root) && !works_on_a_layer(policy, root, git);
+            let left_over = policy.private().iter().any(of_root)
+                && !works_on_a_layer(policy, places, root, git);
             if !guarded && !left_over {
                 continue;
             }

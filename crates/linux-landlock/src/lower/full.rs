@@ -2,14 +2,15 @@
 
 use palisade_policy::{
     AbsolutePath, Enforcement, LoopbackAccess, NetworkScope, PolicyError, ResolvedPolicy,
+    proxy_variables,
 };
 
 use super::areas::Areas;
 use super::mounts::{self, Built, Region};
-use super::{limits, report};
+use super::{caches, limits, report};
 use crate::host::{Entry, LinuxHost};
 use crate::plan::{
-    Device, EnvValue, FsRights, Mount, NetRights, NetworkNamespace, PathRule, Plan, Ruleset,
+    Device, EnvValue, FsRights, Mount, NetRights, NetworkNamespace, PROXY, PathRule, Plan, Ruleset,
     Scopes, Tier,
 };
 use crate::seccomp::{self, Sockets};
@@ -20,10 +21,12 @@ pub(super) fn lower(
     areas: &Areas,
 ) -> Result<(Plan, Enforcement), PolicyError> {
     let built = mounts::build(policy, host, areas)?;
-    let network = network(policy);
+    let network = network(policy, host);
     let sockets = match network {
         NetworkNamespace::Host => Sockets::HostNetwork,
-        NetworkNamespace::OwnLoopback | NetworkNamespace::Nothing => Sockets::OwnNetwork,
+        NetworkNamespace::OwnLoopback | NetworkNamespace::Nothing | NetworkNamespace::Proxied => {
+            Sockets::OwnNetwork
+        }
     };
     let filter = seccomp::compile(&policy.canonical().seccomp_profile(), sockets, host.arch)?;
     let enforcement = report::full(policy, host, areas, &built);
@@ -31,6 +34,21 @@ pub(super) fn lower(
     let own_tmp = built.mounts.iter().any(|mount| {
         matches!(mount, Mount::Tmpfs { at, mode: 0o1777 } if at.as_path() == std::path::Path::new("/tmp"))
     });
+    let tmpdir = ("TMPDIR".to_owned(), EnvValue::Literal("/tmp".to_owned()));
+    let mut environment = Vec::new();
+    if own_tmp {
+        environment.push(tmpdir);
+        environment.extend(caches::without_a_place(policy, &host.places, &built));
+    }
+    if network == NetworkNamespace::Proxied {
+        environment.extend(proxy_variables(PROXY).into_iter().map(|variable| {
+            let value = match variable.yields {
+                true => EnvValue::Unset(variable.value),
+                false => EnvValue::Literal(variable.value),
+            };
+            (variable.name.to_owned(), value)
+        }));
+    }
     let plan = Plan {
         tier: Tier::Full,
         network,
@@ -41,24 +59,23 @@ pub(super) fn lower(
         filter,
         limits,
         cgroups: limits::groups(host, &limits),
-        environment: own_tmp
-            .then(|| ("TMPDIR".to_owned(), EnvValue::Literal("/tmp".to_owned())))
-            .into_iter()
-            .collect(),
+        environment,
         private_tmpdir: false,
         git: built.git,
     };
     Ok((plan, enforcement))
 }
 
-/// The host's network only where the policy opens all of it; a list of hosts is no network until a proxy keeps it.
-fn network(policy: &ResolvedPolicy) -> NetworkNamespace {
+/// The host's network only where the policy opens all of it; a list of hosts is no network unless a proxy keeps it.
+fn network(policy: &ResolvedPolicy, host: &LinuxHost) -> NetworkNamespace {
     let loopback = policy
         .canonical()
         .rules()
         .map_or(LoopbackAccess::Off, |(_, local)| local.loopback);
     match (policy.canonical().network(), loopback) {
         (NetworkScope::Full, _) => NetworkNamespace::Host,
+        // Also where the policy wants no loopback: the way out is on it.
+        (NetworkScope::Only(_), _) if host.proxy => NetworkNamespace::Proxied,
         (NetworkScope::Off | NetworkScope::Only(_), LoopbackAccess::Off) => {
             NetworkNamespace::Nothing
         }

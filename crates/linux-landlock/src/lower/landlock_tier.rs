@@ -6,23 +6,12 @@ use palisade_policy::{AbsolutePath, Enforcement, PolicyError, ResolvedPolicy};
 
 use super::areas::{Areas, State};
 use super::full::{canaries, device_rules};
-use super::{limits, report};
+use super::{caches, limits, report};
 use crate::host::{Entry, LinuxHost};
 use crate::plan::{
     Device, EnvValue, FsRights, NetRights, NetworkNamespace, PathRule, Plan, Ruleset, Scopes, Tier,
 };
 use crate::seccomp::{self, Namespaces, Sockets};
-
-/// Caches of tools that a variable can move, and where below the session's directory they go.
-const CACHES: [(&str, &str); 7] = [
-    ("XDG_CACHE_HOME", "cache"),
-    ("npm_config_cache", "cache/npm"),
-    ("PIP_CACHE_DIR", "cache/pip"),
-    ("UV_CACHE_DIR", "cache/uv"),
-    ("GOCACHE", "cache/go-build"),
-    ("GRADLE_USER_HOME", "cache/gradle"),
-    ("YARN_CACHE_FOLDER", "cache/yarn"),
-];
 
 /// What the allow-list of readable paths could not keep.
 #[derive(Debug, Default)]
@@ -82,9 +71,10 @@ pub(super) fn lower(
             .iter()
             .any(|root| path.as_path().starts_with(root.as_path()))
     };
-    let variables = CACHES
-        .iter()
-        .map(|(name, below)| ((*name).to_owned(), EnvValue::InTmp((*below).to_owned())));
+    let variables = caches::ALL.iter().map(|cache| {
+        let below = EnvValue::InTmp(cache.below.to_owned());
+        (cache.variable.to_owned(), below)
+    });
     let tmpdir = ("TMPDIR".to_owned(), EnvValue::InTmp(String::new()));
     let plan = Plan {
         tier: Tier::Landlock,

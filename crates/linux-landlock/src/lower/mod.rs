@@ -1,11 +1,15 @@
 //! From a resolved policy and facts to a plan: pure, so it builds and is tested on every system.
 
 mod areas;
+mod caches;
 mod full;
 mod landlock_tier;
 mod limits;
 mod mounts;
 mod report;
+
+#[cfg(target_os = "linux")]
+pub(crate) use caches::homes as homes_of_caches;
 
 use palisade_policy::{
     Availability, Backend, Lowered, LoweringProblem, PolicyError, PrivatePlaces, ResolvedPolicy,

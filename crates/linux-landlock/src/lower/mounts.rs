@@ -229,7 +229,7 @@ fn private_git<'a>(
     host: &'a LinuxHost,
 ) -> impl Iterator<Item = &'a GitDirs> {
     let git = host.places.git.iter();
-    git.filter(|(root, git)| works_on_a_layer(policy, root, git))
+    git.filter(|(root, git)| works_on_a_layer(policy, &host.places, root, git))
         .map(|(_, git)| git)
 }
 

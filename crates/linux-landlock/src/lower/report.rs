@@ -11,7 +11,7 @@ use super::mounts::{Built, Region};
 use crate::host::{Entry, LandlockSupport, LinuxHost, NamespaceSupport};
 
 const NO_PROXY: &str =
-    "there is no proxy yet that would let just the listed hosts through, so there is no network";
+    "nobody serves a proxy that would let just the listed hosts through, so there is no network";
 
 /// The report of the full tier.
 pub(super) fn full(
@@ -43,7 +43,7 @@ pub(super) fn full(
                 Measure::enforced("network namespace")
             },
         )
-        .with(Guarantee::NetworkHosts, network_hosts(policy))
+        .with(Guarantee::NetworkHosts, network_hosts(policy, host))
         .with(
             Guarantee::UnixSockets,
             unix_sockets(full_network, abi, built),
@@ -56,12 +56,14 @@ pub(super) fn full(
         .with(Guarantee::GitImport, git_import(policy, host, built))
         .with(Guarantee::SystemCalls, system_calls(policy));
     if let LandlockSupport::Missing { why } = &host.landlock {
-        report = report.with_note(format!("no second wall: Landlock is missing ({why})"));
+        report = report.with_note(format!(
+            "no second wall: Landlock is missing ({why}), so named pipes outside can be written"
+        ));
     }
     report = common_notes(policy, host, areas, report);
     report = missing_secrets(report, areas, |path| built.region(path) == Region::ReadOnly);
     report = report.with_note(
-        "a socket that the host binds to a path outside /run and /tmp while the session runs can be connected to",
+        "a socket outside /run and /tmp that the host binds while the session runs, or has moved to another directory since it bound it, can be connected to",
     );
     if policy
         .canonical()
@@ -71,6 +73,18 @@ pub(super) fn full(
     {
         report = report.with_note(
             "the host's loopback cannot be opened without its whole network: the session has a loopback of its own",
+        );
+    }
+    let listed = matches!(policy.canonical().network(), NetworkScope::Only(_));
+    let rules = policy.canonical().rules();
+    if listed && host.proxy && rules.is_some_and(|(_, local)| local.loopback == LoopbackAccess::Off)
+    {
+        report =
+            report.with_note("the session's own loopback is up all the same: its proxy is there");
+    }
+    if listed && host.proxy {
+        report = report.with_note(
+            "listed hosts are reached through a proxy on the session's loopback: programs that use none reach nothing",
         );
     }
     for note in &built.notes {
@@ -130,8 +144,11 @@ fn unix_sockets(full_network: bool, abi: u32, built: &Built) -> Measure {
     Measure::enforced(mechanism)
 }
 
-fn network_hosts(policy: &ResolvedPolicy) -> Measure {
+fn network_hosts(policy: &ResolvedPolicy, host: &LinuxHost) -> Measure {
     match policy.canonical().network() {
+        NetworkScope::Only(_) if host.proxy => {
+            Measure::enforced("network namespace, through a proxy alone")
+        }
         NetworkScope::Only(_) => Measure::missing(NO_PROXY),
         NetworkScope::Off => Measure::enforced("no network"),
         NetworkScope::Full => Measure::missing("the policy opens the whole network"),
@@ -150,7 +167,7 @@ fn git_import(policy: &ResolvedPolicy, host: &LinuxHost, built: &Built) -> Measu
         return Measure::missing("no overlay can be mounted here: git directories are read-only");
     }
     let unsound = host.places.git.iter().find(|(root, git)| {
-        !works_on_a_layer(policy, root, git)
+        !works_on_a_layer(policy, &host.places, root, git)
             && policy.roots().iter().any(|known| known.root == **root)
     });
     match (&built.no_git, unsound) {
@@ -199,6 +216,14 @@ pub(super) fn landlock(
         (false, true, 4..) => Measure::enforced("seccomp, Landlock for TCP"),
         (false, true, _) => Measure::enforced("seccomp"),
     };
+    // Without a network namespace, whoever could reach the proxy could reach everybody.
+    let landlock_hosts = match policy.canonical().network() {
+        NetworkScope::Only(_) => {
+            lost("hosts need a proxy as the only way out, so there is no network")
+        }
+        NetworkScope::Off => Measure::enforced("no network"),
+        NetworkScope::Full => Measure::missing("the policy opens the whole network"),
+    };
     let sockets = match (full_network, filtered, abi) {
         (_, false, _) => lost("the policy only logs denied system calls"),
         (false, true, _) => Measure::enforced("seccomp: pairs of sockets only"),
@@ -232,10 +257,15 @@ pub(super) fn landlock(
         .canonical()
         .rules()
         .is_some_and(|(rules, _)| rules.git == GitAccess::Commit);
+    // Also in a root that is closed as a whole: Landlock does not keep its modes.
     let in_a_root = |path: &AbsolutePath| {
-        areas.places.iter().any(|(root, area)| {
-            area.state == State::Writable && path.as_path().starts_with(root.as_path())
-        })
+        let writable = areas.places.iter();
+        let writable = writable.filter(|(_, area)| area.state == State::Writable);
+        let roots = policy.roots().iter().map(|root| &root.root);
+        writable
+            .map(|(root, _)| root)
+            .chain(roots)
+            .any(|root| path.as_path().starts_with(root.as_path()))
     };
     let guarded = areas
         .places
@@ -259,7 +289,7 @@ pub(super) fn landlock(
             lost("Landlock does not judge modes, owners, times and attributes"),
         )
         .with(Guarantee::Network, network)
-        .with(Guarantee::NetworkHosts, network_hosts(policy))
+        .with(Guarantee::NetworkHosts, landlock_hosts)
         .with(Guarantee::UnixSockets, sockets)
         .with(Guarantee::ProcessIsolation, isolation)
         .with(Guarantee::TreeKill, tree_kill)

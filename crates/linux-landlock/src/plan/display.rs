@@ -20,6 +20,7 @@ impl fmt::Display for NetworkNamespace {
             Self::Host => "the host's",
             Self::OwnLoopback => "its own, loopback only",
             Self::Nothing => "none",
+            Self::Proxied => "its own, loopback with a proxy",
         })
     }
 }
@@ -150,6 +151,7 @@ impl fmt::Display for Plan {
             for (name, value) in &self.environment {
                 match value {
                     EnvValue::Literal(text) => writeln!(f, "  {name}={text}")?,
+                    EnvValue::Unset(text) => writeln!(f, "  {name}={text} unless set")?,
                     EnvValue::InTmp(below) if below.is_empty() => {
                         writeln!(f, "  {name}=(private directory)")?;
                     }

@@ -5,10 +5,14 @@
 
 mod display;
 mod landlock;
+#[cfg(feature = "model")]
+pub mod model;
 mod mounts;
 
 pub use landlock::{FsRights, NetRights, PathRule, PortRule, Ruleset, Scopes};
 pub use mounts::{Device, MaskKind, Mount, OverlayStore};
+
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use palisade_policy::AbsolutePath;
 
@@ -49,7 +53,7 @@ pub struct Plan {
     pub limits: Limits,
     /// Where a control group of the session is made, for the limits that one keeps; nothing for the others.
     pub cgroups: CgroupSupport,
-    /// Variables that every command gets, in place of its own.
+    /// Variables that every command gets, in place of its own but where they yield.
     pub environment: Vec<(String, EnvValue)>,
     /// Whether the session gets a fresh directory for temporary files, with a Landlock rule of its own; removed when
     /// the session ends. For the landlock tier, which has no private `/tmp`.
@@ -71,6 +75,8 @@ pub enum EnvValue {
     Literal(String),
     /// The path of the session's own directory for temporary files, or of something below it.
     InTmp(String),
+    /// This text, where the command has no value of its own.
+    Unset(String),
 }
 
 /// Which network the session has.
@@ -86,7 +92,12 @@ pub enum NetworkNamespace {
     OwnLoopback,
     /// Its own, with loopback down.
     Nothing,
+    /// Its own: loopback, and on it [a socket](PROXY) whose connections whoever starts the session accepts.
+    Proxied,
 }
+
+/// Where the proxy of a session listens, on the session's own loopback. Nothing else is there before the first command.
+pub const PROXY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
 
 /// A git directory that the session works on through a private overlay.
 #[derive(Clone, Debug, PartialEq, Eq)]

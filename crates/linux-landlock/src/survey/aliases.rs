@@ -76,16 +76,16 @@ pub(super) fn find(places: &mut Places, policy: &ResolvedPolicy) {
 
 /// A line of the kernel's list.
 #[derive(Debug, PartialEq, Eq)]
-struct Mounted {
+pub(super) struct Mounted {
     device: Vec<u8>,
     /// Which part of the file system is mounted.
     root: PathBuf,
-    at: AbsolutePath,
+    pub(super) at: AbsolutePath,
     /// The kind of the file system.
     kind: Vec<u8>,
 }
 
-fn parse(list: &[u8]) -> Vec<Mounted> {
+pub(super) fn parse(list: &[u8]) -> Vec<Mounted> {
     list.split(|byte| *byte == b'\n')
         .filter_map(|line| {
             let mut fields = line.split(|byte| *byte == b' ').skip(2);

@@ -70,7 +70,7 @@ impl Locator {
                 Located::new(real, Entry::Symlink { target }).through(links)
             }
             // What a killed session has left behind is not there: this session makes it again, and removes it.
-            Kind::Directory { mode } if is_abandoned_placeholder(real.as_path(), mode) => {
+            Kind::Directory { mode } if is_placeholder_or_gone(real.as_path(), mode) => {
                 Located::new(real, Entry::Missing).through(above.links.clone())
             }
             Kind::Directory { .. } => {
@@ -258,12 +258,47 @@ pub(super) fn real(path: &Path) -> Option<AbsolutePath> {
         .and_then(|found| AbsolutePath::new(found.real).ok())
 }
 
-/// Whether a directory is a placeholder: it carries our mark and holds nothing.
+/// Whether a directory is a placeholder: it carries our mark and holds nothing; or it was one, because another session has
+/// removed it since it was seen. Whatever is gone by now is missing: taken for a directory it would be protected, and then
+/// not be found.
 ///
 /// One that another session is making just now has no mark yet: taken for somebody's directory it would be protected
 /// without the lock that keeps that session from removing it. The mark is set before the mode, so who saw the mode of a
 /// finished one finds the mark.
-fn is_abandoned_placeholder(path: &Path, mode: u32) -> bool {
-    (mode == UNFINISHED_PLACEHOLDER || lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]).is_ok())
-        && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+fn is_placeholder_or_gone(path: &Path, mode: u32) -> bool {
+    let marked = mode == UNFINISHED_PLACEHOLDER
+        || match lgetxattr(path, PLACEHOLDER_MARK, &mut [0_u8; 8]) {
+            Ok(_) | Err(Errno::NOENT) => true,
+            Err(_) => false,
+        };
+    marked
+        && match std::fs::read_dir(path) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Between two looks of the survey another session may have removed its placeholder.
+    #[test]
+    fn what_is_gone_by_now_is_missing_and_what_is_there_is_looked_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(is_placeholder_or_gone(&at("gone"), 0o755));
+        assert!(is_placeholder_or_gone(&at("gone"), UNFINISHED_PLACEHOLDER));
+        std::fs::create_dir(at("somebody's")).unwrap();
+        assert!(!is_placeholder_or_gone(&at("somebody's"), 0o755));
+        assert!(is_placeholder_or_gone(
+            &at("somebody's"),
+            UNFINISHED_PLACEHOLDER
+        ));
+        std::fs::write(at("somebody's").join("file"), "").unwrap();
+        assert!(!is_placeholder_or_gone(
+            &at("somebody's"),
+            UNFINISHED_PLACEHOLDER
+        ));
+    }
 }

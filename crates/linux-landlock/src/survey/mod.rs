@@ -16,6 +16,8 @@ mod listings;
 mod locate;
 mod sockets;
 mod sys;
+#[cfg(feature = "model")]
+pub(crate) mod untrusted;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +30,7 @@ pub(crate) use kernel::ARCH;
 pub use kernel::kernel;
 
 use crate::host::{Entry, LinuxHost, Places};
+use crate::lower::homes_of_caches;
 use crate::plan::Tier;
 use locate::Locator;
 
@@ -115,6 +118,9 @@ pub fn look(host: &mut LinuxHost, policy: &ResolvedPolicy, options: &SurveyOptio
     for path in named {
         enter(&mut places.entries, &mut locator, path);
     }
+    for cache in context.facts.home.iter().flat_map(homes_of_caches) {
+        enter(&mut places.entries, &mut locator, &cache);
+    }
     globs::expand(&mut places, &mut locator, policy, options);
     aliases::find(&mut places, policy);
     if rules.git != GitAccess::Full {
@@ -125,7 +131,7 @@ pub fn look(host: &mut LinuxHost, policy: &ResolvedPolicy, options: &SurveyOptio
             places.socket_dirs = sockets::directories(&mut locator);
             let unknown = sockets::bound(&mut places.sockets, &mut locator, policy);
             let note = format!(
-                "{unknown} sockets of the host are bound to relative paths, so nobody knows where they are"
+                "{unknown} sockets of the host are where nobody can look: bound to relative paths, or renamed in a directory that cannot be listed"
             );
             if unknown > 0 && !host.notes.contains(&note) {
                 host.notes.push(note);

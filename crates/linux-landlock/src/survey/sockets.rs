@@ -1,9 +1,10 @@
 //! Sockets of the host: the directories that hold them, and each one that is bound to a path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
 
 use palisade_policy::{AbsolutePath, Access, Place, ResolvedPolicy};
 
@@ -13,6 +14,9 @@ use crate::host::{Entry, SocketDir};
 
 /// More than any host lists.
 const MAX_LIST: u64 = 16 << 20;
+
+/// More than a directory of sockets holds.
+const MAX_ENTRIES: usize = 8192;
 
 /// `/run`, and `/var/run` where that is not a link to it.
 pub(super) fn directories(locator: &mut Locator) -> Vec<SocketDir> {
@@ -56,8 +60,8 @@ fn directory(locator: &mut Locator, path: AbsolutePath) -> SocketDir {
     directory
 }
 
-/// Every socket that the kernel lists with a path at which there is one; says how many have a path that means nothing
-/// here.
+/// Every socket that the kernel lists with a path at which there is one, and those beside a path at which it once was; says
+/// how many are where nobody can look.
 pub(super) fn bound(
     sockets: &mut Vec<AbsolutePath>,
     locator: &mut Locator,
@@ -66,9 +70,10 @@ pub(super) fn bound(
     let Ok(list) = kernel_file::read("/proc/net/unix", MAX_LIST) else {
         return 0;
     };
-    let (paths, relative) = parse(&list);
+    let (paths, mut unknown) = parse(&list);
     let mut found: BTreeSet<AbsolutePath> = BTreeSet::new();
-    for path in paths {
+    let mut moved: BTreeSet<PathBuf> = BTreeSet::new();
+    for (path, listed) in paths {
         // A socket can be bound through a link; where it is now is what counts.
         let Some(path) = real(Path::new(OsStr::from_bytes(path))) else {
             continue;
@@ -79,22 +84,59 @@ pub(super) fn bound(
             is_closed(path.as_path())
                 && policy.place(&Access::Write(path.clone())) == Some(Place::Host)
         };
-        if locator.locate(&path).entry == Entry::Other || closed() {
+        let entry = locator.locate(&path).entry;
+        // It was removed, or moved after it was bound: then it stands under another name. So it may if the kernel lists the
+        // name more than once: the second may have been bound when the first was out of the way.
+        if entry != Entry::Other && !closed() || listed > 1 {
+            moved.extend(path.as_path().parent().map(Path::to_owned));
+        }
+        if entry == Entry::Other || closed() {
             found.insert(path);
         }
     }
+    for directory in moved {
+        match sockets_in(&directory) {
+            Some(sockets) => found.extend(sockets),
+            None => unknown = unknown.saturating_add(1),
+        }
+    }
     *sockets = found.into_iter().collect();
-    relative
+    unknown
 }
 
-/// The absolute paths in the kernel's list, each once, and how many are relative.
-fn parse(list: &[u8]) -> (BTreeSet<&[u8]>, usize) {
-    let mut paths = BTreeSet::new();
+/// Every socket in a directory, whatever the kernel calls it: it goes on to list one under the name at which it was
+/// bound. `None` if one could be there and not be found.
+fn sockets_in(directory: &Path) -> Option<Vec<AbsolutePath>> {
+    let entries = match std::fs::read_dir(directory) {
+        // What is not there holds nothing; what cannot be entered gives nothing away.
+        Err(_) if !can_be_entered(directory) => return Some(Vec::new()),
+        entries => entries.ok()?,
+    };
+    let mut sockets = Vec::new();
+    for (number, entry) in entries.flatten().enumerate() {
+        if number == MAX_ENTRIES {
+            return None;
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_socket()) {
+            sockets.extend(AbsolutePath::new(entry.path()));
+        }
+    }
+    Some(sockets)
+}
+
+fn can_be_entered(directory: &Path) -> bool {
+    rustix::fs::access(directory, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// The absolute paths in the kernel's list, with how often each is listed, and how many are relative.
+pub(super) fn parse(list: &[u8]) -> (BTreeMap<&[u8], usize>, usize) {
+    let mut paths: BTreeMap<&[u8], usize> = BTreeMap::new();
     let mut relative = BTreeSet::new();
     for line in list.split(|byte| *byte == b'\n').skip(1) {
         match path_of(line) {
-            Some([b'/', ..]) => {
-                paths.extend(path_of(line));
+            Some(path @ [b'/', ..]) => {
+                let listed = paths.entry(path).or_default();
+                *listed = listed.saturating_add(1);
             }
             // Abstract ones belong to the network namespace.
             None | Some([b'@', ..] | []) => {}
@@ -132,7 +174,7 @@ mod tests {
         let (paths, relative) = parse(list);
         assert_eq!(
             paths.into_iter().collect::<Vec<_>>(),
-            [b"/run/a b\xff.sock".as_slice()]
+            [(b"/run/a b\xff.sock".as_slice(), 2)]
         );
         assert_eq!(relative, 1);
     }

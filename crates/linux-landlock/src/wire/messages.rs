@@ -123,7 +123,8 @@ impl Wire for Failure {
 }
 
 /// The helper's answer to the plan. With success travel two descriptors for each private git directory: first the
-/// directories, then what lets the caller refresh their file systems, in the same order.
+/// directories, then what lets the caller refresh their file systems, in the same order; and at last, where the plan has a
+/// proxy, the socket that it listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetupReply {
     pub(crate) failure: Option<Failure>,

@@ -30,7 +30,7 @@ macro_rules! wire_choice {
 }
 
 wire_choice!(Tier: Tier::Landlock, Tier::Full);
-wire_choice!(NetworkNamespace: NetworkNamespace::Host, NetworkNamespace::OwnLoopback, NetworkNamespace::Nothing);
+wire_choice!(NetworkNamespace: NetworkNamespace::Host, NetworkNamespace::OwnLoopback, NetworkNamespace::Nothing, NetworkNamespace::Proxied);
 wire_choice!(LimitMechanism: LimitMechanism::Rlimit, LimitMechanism::Cgroup, LimitMechanism::Sampled);
 wire_choice!(MaskKind: MaskKind::Directory, MaskKind::File, MaskKind::Socket);
 wire_choice!(Device: Device::Null, Device::Zero, Device::Full, Device::Random, Device::Urandom, Device::Tty);
@@ -116,6 +116,7 @@ impl Wire for EnvValue {
         let (tag, text) = match self {
             Self::Literal(text) => (0_u8, text),
             Self::InTmp(text) => (1, text),
+            Self::Unset(text) => (2, text),
         };
         tag.put(out);
         text.put(out);
@@ -125,6 +126,7 @@ impl Wire for EnvValue {
         match u8::take(reader)? {
             0 => String::take(reader).map(Self::Literal),
             1 => String::take(reader).map(Self::InTmp),
+            2 => String::take(reader).map(Self::Unset),
             _ => Err(Malformed),
         }
     }

@@ -1,6 +1,7 @@
 //! The mounts of every plan against the oracle: what it denies is out of reach, what it allows works, and what holds a
 //! guarded path stays where it is.
 
+use palisade_linux_landlock::plan::model::{View, is_mount_point, view};
 use palisade_linux_landlock::{LinuxLandlock, Plan};
 use palisade_policy::{
     AbsolutePath, Access, Backend as _, CanonicalSandboxPolicy, Clause, Guarantee, Level, Place,
@@ -10,7 +11,6 @@ use proptest::prelude::*;
 
 use crate::files::{Files, Node};
 use crate::policies::{any_context, any_path, any_policy, plan, prepare};
-use crate::view::{View, is_mount_point, view};
 
 /// Whether a glob speaks about a path: what does not exist yet is not guarded by a mount.
 fn under_a_glob(policy: &ResolvedPolicy, path: &AbsolutePath) -> bool {
@@ -74,7 +74,7 @@ fn compare(
     if exists && read == Some(Place::Private) && write != Some(Place::Host) {
         let private = matches!(
             seen,
-            View::Fresh | View::Layer | View::LayerReadOnly | View::Hidden
+            View::Fresh | View::Sealed | View::Layer | View::LayerReadOnly | View::Hidden
         );
         // A layer that nobody can write to shows what is under it.
         let fresh = ["/tmp", "/dev/shm"]

@@ -1,7 +1,8 @@
 //! Particular plans: links, files in odd places, sockets, stores.
 
-use palisade_linux_landlock::plan::{MaskKind, Mount, NetworkNamespace, OverlayStore};
-use palisade_linux_landlock::{LinuxLandlock, Plan};
+use palisade_linux_landlock::plan::model::{View, is_mount_point, view};
+use palisade_linux_landlock::plan::{EnvValue, MaskKind, Mount, NetworkNamespace, OverlayStore};
+use palisade_linux_landlock::{LinuxLandlock, Plan, Tier};
 use palisade_policy::{
     Backend as _, CanonicalSandboxPolicy, Enforcement, GitAccess, Guarantee, Level, LimitKind,
     LimitLevel, LocalAccess, LoopbackAccess, NetworkAllowlistEntry, PathRules, RelativePath,
@@ -10,7 +11,6 @@ use palisade_policy::{
 
 use crate::files::{Files, Node, abs};
 use crate::policies::{context, lower, plan, prepare, root, spec, with_rules, workspace};
-use crate::view::{View, is_mount_point, view};
 
 fn lowered(policy: &CanonicalSandboxPolicy, files: &Files) -> (Plan, Enforcement) {
     plan(lower(policy, files).unwrap())
@@ -136,7 +136,7 @@ fn a_grant_below_a_secret_directory_opens_just_that() {
     assert_eq!(view(&plan, &known), View::HostReadOnly, "{plan}");
     assert_eq!(
         view(&plan, &abs("/home/dev/.ssh/id")),
-        View::Fresh,
+        View::Sealed,
         "{plan}"
     );
 }
@@ -183,6 +183,50 @@ fn history_does_not_come_back_to_a_read_only_git_directory() {
         View::HostReadOnly
     );
     assert_eq!(report.level(Guarantee::GitImport), Level::NotEnforced);
+}
+
+/// A ref that is read-only and does not exist yet could be made in the layer, and came back as history.
+#[test]
+fn history_does_not_come_back_past_a_guarded_name_that_is_free() {
+    let guarded = |path| {
+        let rules = PathRules::default().with_git(GitAccess::Commit);
+        lowered(
+            &with_rules(rules.with_read_only([spec(path)])),
+            &Files::sample(),
+        )
+    };
+    let (plan, report) = guarded(".git/refs/heads/release");
+    assert!(plan.git.is_empty(), "{plan}");
+    let name = abs("/srv/app/.git/refs/heads/release");
+    assert_eq!(view(&plan, &name), View::HostReadOnly, "{plan}");
+    assert_eq!(report.level(Guarantee::GitImport), Level::NotEnforced);
+    // What is there is held by a mount of its own.
+    let (plan, report) = guarded(".git/objects");
+    assert_eq!(plan.git.len(), 1, "{plan}");
+    let objects = abs("/srv/app/.git/objects");
+    assert_eq!(view(&plan, &objects), View::LayerReadOnly, "{plan}");
+    assert_eq!(report.level(Guarantee::GitImport), Level::Enforced);
+}
+
+/// A root that is closed as a whole was called protected, but Landlock does not keep its modes.
+#[test]
+fn a_closed_root_is_not_protected_by_landlock_alone() {
+    let level = |read_only: &[&str]| {
+        let rules = PathRules::default()
+            .with_protected([])
+            .with_git(GitAccess::Full)
+            .with_read_only(read_only.iter().map(|path| spec(path)));
+        let roots = [root("/srv/app"), root("/srv/other")];
+        let policy = CanonicalSandboxPolicy::workspace_write_no_sensitive_blocking(roots);
+        let files = Files::sample();
+        let host = files.kernel(7, false);
+        let (policy, host) =
+            prepare(&policy.with_paths(rules), &context(1000), &files, host).unwrap();
+        let (_, report) = plan(LinuxLandlock.lower(&policy, &host).unwrap());
+        report.level(Guarantee::ProtectedPaths)
+    };
+    assert_eq!(level(&[]), Level::Enforced);
+    assert_eq!(level(&["/srv/oth*"]), Level::NotEnforced);
 }
 
 #[test]
@@ -244,9 +288,9 @@ fn a_granted_socket_is_brought_back_and_others_are_not() {
     let (plan, _) = lowered(&policy, &files);
     for (path, seen) in [
         ("/run/docker.sock", View::HostReadOnly),
-        ("/run/other.sock", View::Fresh),
+        ("/run/other.sock", View::Sealed),
         ("/home/dev/.gnupg/S.agent", View::HostReadOnly),
-        ("/home/dev/.gnupg/key", View::Fresh),
+        ("/home/dev/.gnupg/key", View::Sealed),
         ("/var/lib/app/app.sock", View::Hidden),
     ] {
         assert_eq!(view(&plan, &abs(path)), seen, "{path}\n{plan}");
@@ -299,6 +343,52 @@ fn a_network_that_is_not_full_is_never_the_hosts() {
     let (_, report) = lowered(&limited, &Files::sample());
     assert_eq!(report.level(Guarantee::NetworkHosts), Level::NotEnforced);
     assert_eq!(report.level(Guarantee::Network), Level::Enforced);
+}
+
+#[test]
+fn listed_hosts_are_reached_through_a_proxy_alone_where_somebody_serves_one() {
+    let listed = NetworkAllowlistEntry::with_port("crates.io", 443).unwrap();
+    let limited =
+        CanonicalSandboxPolicy::workspace_write_with_network([root("/srv/app")], [listed]);
+    let files = Files::sample();
+    let lowered = |policy: &CanonicalSandboxPolicy, namespaces: bool| {
+        let kernel = files.kernel(7, namespaces).with_proxy();
+        let (policy, host) = prepare(policy, &context(1000), &files, kernel).unwrap();
+        plan(LinuxLandlock.lower(&policy, &host).unwrap())
+    };
+    let variable = |plan: &Plan, name: &str| {
+        let found = plan.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    for loopback in [
+        LoopbackAccess::Private,
+        LoopbackAccess::Host,
+        LoopbackAccess::Off,
+    ] {
+        let local = LocalAccess::default().with_loopback(loopback);
+        let (plan, report) = lowered(&limited.clone().with_local(local), true);
+        assert_eq!(plan.network, NetworkNamespace::Proxied);
+        assert_eq!(report.level(Guarantee::NetworkHosts), Level::Enforced);
+        assert_eq!(report.level(Guarantee::Network), Level::Enforced);
+        let proxy = EnvValue::Literal("http://127.0.0.1:3128".to_owned());
+        for name in ["HTTP_PROXY", "https_proxy", "ALL_PROXY", "PIP_PROXY"] {
+            assert_eq!(variable(&plan, name), Some(proxy.clone()), "{name}");
+        }
+        let Some(EnvValue::Literal(direct)) = variable(&plan, "NO_PROXY") else {
+            panic!("{plan}")
+        };
+        assert!(direct.split(',').any(|host| host == "localhost"));
+    }
+    // Nobody is told of a proxy that is not there, and a proxy opens nothing where no host is listed.
+    let (plan, _) = lowered(&workspace(), true);
+    assert_eq!(plan.network, NetworkNamespace::OwnLoopback);
+    assert_eq!(variable(&plan, "HTTP_PROXY"), None);
+    // Without a network namespace, it would not be the only way out.
+    let (plan, report) = lowered(&limited, false);
+    assert_eq!(plan.tier, Tier::Landlock);
+    assert_eq!(report.level(Guarantee::NetworkHosts), Level::NotEnforced);
+    assert_eq!(report.level(Guarantee::Network), Level::Enforced);
+    assert_eq!(variable(&plan, "HTTP_PROXY"), None);
 }
 
 #[test]

@@ -9,4 +9,3 @@ mod policies;
 mod reads;
 mod refusals;
 mod snapshots;
-mod view;

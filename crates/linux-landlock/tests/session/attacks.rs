@@ -193,6 +193,31 @@ fn closing_a_directory_does_not_take_its_secrets_out_of_a_pattern() {
     }
 }
 
+/// Root sees every socket, and in a namespace of its own cannot reach those in private directories of others: whoever made
+/// one kept root from starting anything.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test says what it skips")]
+fn a_socket_in_a_private_directory_of_another_user_is_in_nobodys_way() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("for root alone: others do not see such a socket");
+        return;
+    }
+    let stage = Stage::new();
+    let private = stage.outside.join("private");
+    fs::create_dir(&private).unwrap();
+    let _listener = UnixListener::bind(private.join("agent")).unwrap();
+    std::os::unix::fs::chown(&private, Some(65_534), Some(65_534)).unwrap();
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o700)).unwrap();
+    let session = stage.session(&stage.workspace_write(), Tier::Full);
+    let connect = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"../outside/private/agent\")'";
+    let script = format!(
+        "{connect} && echo connected; chmod 755 ../outside/private; {connect} && echo connected; echo ran"
+    );
+    let output = stage.run(&session, &script);
+    assert!(output.text.contains("ran"), "{}", output.text);
+    assert!(!output.text.contains("connected"), "{}", output.text);
+}
+
 /// The kernel lists a socket where it was bound. One session moves its directory, the next finds it without a mask.
 #[test]
 fn a_socket_of_the_host_cannot_be_moved_away_from_its_mask() {

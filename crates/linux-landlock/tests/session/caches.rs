@@ -96,6 +96,22 @@ fn writes_to_caches_stay_in_the_session() {
     );
 }
 
+/// What a link leads to is what the tool reads: a variable would put something empty in its place.
+#[test]
+fn a_cache_that_is_a_link_is_not_replaced_by_an_empty_one() {
+    let bench = Bench::new();
+    let elsewhere = bench.stage.outside.join("cache");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("entry"), "cached\n").unwrap();
+    symlink(&elsewhere, bench.stage.home.join(".cache")).unwrap();
+    let session = bench.session(Tier::Full);
+    let text = bench.run(
+        &session,
+        "echo \"${XDG_CACHE_HOME-none} ${GOCACHE-none} ${npm_config_cache-none}\"; cat ~/.cache/entry",
+    );
+    assert_eq!(text, "none none /tmp/cache/npm\ncached\n");
+}
+
 #[test]
 fn a_store_brings_the_layer_to_the_next_session() {
     let bench = Bench::new();

@@ -64,6 +64,24 @@ fn reading_works_without_access_to_git() {
     }
 }
 
+/// Cleaning needs nothing of git's own, so it works there too, placeholders or not; the host's list stays as it is.
+#[test]
+fn cleaning_works_without_access_to_git() {
+    if !all_installed(&["git"]) {
+        return;
+    }
+    let bench = repository();
+    let before = snapshot(&bench.stage.workspace.join(".git"));
+    let session = bench.session(Tier::Full);
+    let text = bench.run(
+        &session,
+        "ls -d .claude; touch new hook-trace; git clean -q -fd; ls; echo more 2>/dev/null >> .git/info/exclude || echo no",
+    );
+    assert_eq!(text, ".claude\ndir\nfile\nhook-trace\nno\n");
+    session.end();
+    assert_eq!(snapshot(&bench.stage.workspace.join(".git")), before);
+}
+
 #[test]
 fn committing_on_a_private_layer_is_seen_by_the_next_command_and_not_by_the_host() {
     if !all_installed(&["git"]) {

@@ -9,16 +9,18 @@
 #![expect(clippy::print_stdout, reason = "a test says what it skipped")]
 
 mod aftermath;
+mod ahead;
 mod attacks;
 mod caches;
-mod differential;
 mod failures;
+mod found;
 mod git_commit;
 mod git_tools;
 mod hosts;
 mod leftovers;
 mod limits;
 mod processes;
+mod proxied;
 mod roles;
 mod support;
 mod sys;

@@ -117,16 +117,25 @@ impl Stage {
         policy: &CanonicalSandboxPolicy,
         tier: Tier,
     ) -> (ResolvedPolicy, Plan, Enforcement) {
+        let losses = match tier {
+            Tier::Full => AcceptedLosses::none(),
+            Tier::Landlock => landlock_losses(),
+        };
+        self.lower_accepting(policy, tier, &losses)
+    }
+
+    pub(crate) fn lower_accepting(
+        &self,
+        policy: &CanonicalSandboxPolicy,
+        tier: Tier,
+        losses: &AcceptedLosses,
+    ) -> (ResolvedPolicy, Plan, Enforcement) {
         let mut host = self.host(tier);
         let context = self.context().with_private(private_places(&host));
         let policy = policy.resolve(&context).unwrap();
         survey::look(&mut host, &policy, &SurveyOptions::launch());
         let lowered = LinuxLandlock.lower(&policy, &host).unwrap();
-        let losses = match tier {
-            Tier::Full => AcceptedLosses::none(),
-            Tier::Landlock => landlock_losses(),
-        };
-        let (plan, enforcement) = lowered.admit(&losses).unwrap();
+        let (plan, enforcement) = lowered.admit(losses).unwrap();
         (policy, plan, enforcement)
     }
 

@@ -1,7 +1,7 @@
-//! What a run costs: output against a plain pipe, and launches against bare ones, side by side in one process.
+//! What the output of a run costs against a plain pipe, side by side in one process.
 //!
-//! Every round runs each subject of a table once, so that noise falls on all of them alike; the medians are compared.
-//! `cargo bench -p palisade-runner --bench run` prints two tables.
+//! Every round runs each subject once, so that noise falls on all of them alike; the medians are compared. What a launch
+//! costs is for `cargo xtask bench`.
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 #![cfg_attr(
     target_os = "linux",
@@ -11,10 +11,6 @@
     )
 )]
 
-#[cfg(target_os = "linux")]
-mod helper;
-#[cfg(target_os = "linux")]
-mod launches;
 #[cfg(target_os = "linux")]
 mod rounds;
 #[cfg(target_os = "linux")]
@@ -29,18 +25,8 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn main() {
-    let helper = helper::build();
-    let stage = stage::Stage::new(&helper.path);
-    println!(
-        "user {}, helper: {}\n",
-        rustix::process::geteuid().as_raw(),
-        helper.about
-    );
-    let only = std::env::var("PALISADE_BENCH_ONLY").unwrap_or_default();
-    if "streams".contains(&only) {
-        streams::compare(&stage);
-    }
-    if "launches".contains(&only) {
-        launches::compare(&stage);
-    }
+    println!("user {}\n", rustix::process::geteuid().as_raw());
+    // How quickly it starts does not matter for a GiB of output.
+    let helper = env!("CARGO_BIN_EXE_palisade-helper");
+    streams::compare(&stage::Stage::new(helper.as_ref()));
 }

@@ -25,6 +25,12 @@ use super::prompt::Prompt;
 pub trait Prompter: Send + Sync {
     /// Asks. The future can be dropped at any time: then nobody waits for the answer any more, and it counts as no.
     fn ask<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, ReviewDecision>;
+
+    /// Whether somebody can be asked while a command runs, such as about a host that it wants to reach. Not where the command
+    /// has the screen and the keys that a question would need.
+    fn answers_while_running(&self) -> bool {
+        true
+    }
 }
 
 impl<F> Prompter for F
@@ -40,6 +46,10 @@ impl Prompter for Box<dyn Prompter> {
     fn ask<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, ReviewDecision> {
         (**self).ask(prompt)
     }
+
+    fn answers_while_running(&self) -> bool {
+        (**self).answers_while_running()
+    }
 }
 
 /// Nobody is there: every answer is no.
@@ -53,6 +63,10 @@ pub struct NoPrompter;
 impl Prompter for NoPrompter {
     fn ask<'a>(&'a self, _: &'a Prompt) -> BoxFuture<'a, ReviewDecision> {
         Box::pin(std::future::ready(ReviewDecision::Denied))
+    }
+
+    fn answers_while_running(&self) -> bool {
+        false
     }
 }
 

@@ -20,7 +20,7 @@ pub use file::{JsonLines, Rotation};
 pub use guard::check_unwritable;
 pub use read::{ReadError, Records, read};
 pub use record::{
-    AnswerSource, AuditRecord, AuditSink, DecisionWord, EvidenceRecord, RECORD_VERSION,
-    policy_fingerprint,
+    AnswerSource, AuditRecord, AuditSink, ConnectionAudit, DecisionWord, EvidenceRecord,
+    RECORD_VERSION, policy_fingerprint,
 };
 pub use time::Timestamp;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use palisade_egress_proxy::{Approval, ConnectionRecord, Decision};
 use palisade_policy::{CanonicalSandboxPolicy, Grant, SandboxType};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -95,6 +96,30 @@ impl From<&Evidence> for EvidenceRecord {
     }
 }
 
+/// One connection of a command to a host, through the proxy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectionAudit {
+    /// The host as it was asked for, if that far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The port, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The address that was connected to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// What the client spoke: `connect`, `http`, `socks5` or `unknown`.
+    pub spoken: String,
+    /// Bytes from the command to the host.
+    pub sent: u64,
+    /// Bytes from the host to the command.
+    pub received: u64,
+    /// Whether a secret was added that the command does not know.
+    #[serde(default)]
+    pub credential: bool,
+}
+
 /// One call: what was asked, what was decided, and how it ended. Secrets are not in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -151,9 +176,12 @@ pub struct AuditRecord {
     /// What became of trying again after a denial: `declined`, `narrower` or `unsandboxed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<String>,
-    /// Why it did not run, where the outcome is `refused`.
+    /// Why it did not run, or was not let through, where the outcome is `refused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// The connection that this is about, where it is about none of a command's runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<ConnectionAudit>,
 }
 
 impl AuditRecord {
@@ -180,6 +208,7 @@ impl AuditRecord {
             evidence: Vec::new(),
             escalation: None,
             refusal: None,
+            connection: None,
         }
     }
 
@@ -233,6 +262,44 @@ impl AuditRecord {
     pub fn with_refusal(mut self, why: &str) -> Self {
         self.outcome = Some("refused".to_owned());
         self.refusal = Some(redact::text(why));
+        self
+    }
+
+    /// With a connection through the proxy: what was asked for, what was decided and by what, and how it ended.
+    #[must_use]
+    pub fn with_connection(mut self, connection: &ConnectionRecord) -> Self {
+        let (decision, rule) = match &connection.decision {
+            Decision::Listed { entry } => (Some(DecisionWord::Allow), Some(entry.clone())),
+            Decision::Approved { approval } => {
+                let answer = match approval {
+                    Approval::Once => "approved",
+                    Approval::Session => "approved-for-session",
+                    Approval::Project => "approved-with-grant",
+                };
+                self = self.with_answer(answer, AnswerSource::User);
+                (Some(DecisionWord::Ask), None)
+            }
+            Decision::Refused { why } => {
+                self = self.with_refusal(&why.to_string());
+                (Some(DecisionWord::Forbid), None)
+            }
+            _ => (None, None),
+        };
+        self.decision = decision;
+        self.rule = rule;
+        self.outcome
+            .get_or_insert_with(|| connection.ending.to_string());
+        self.bytes_out = connection.sent;
+        self.duration_ms = u64::try_from(connection.duration.as_millis()).unwrap_or(u64::MAX);
+        self.connection = Some(ConnectionAudit {
+            host: connection.host.as_deref().map(redact::text),
+            port: connection.port,
+            address: connection.address.map(|address| address.to_string()),
+            spoken: connection.spoken.to_string(),
+            sent: connection.sent,
+            received: connection.received,
+            credential: connection.credential,
+        });
         self
     }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_exec_policy::approvals::{Moment, StoredApprovals};
-use palisade_exec_policy::language::model::{Floor, Preset};
+use palisade_exec_policy::language::model::{Floor, Injection, Preset};
 use palisade_exec_policy::language::{
     Anchors, Layer, LoadContext, Notice, PolicyErrors, PolicyFile, Source, Trust, parse,
 };
-use palisade_exec_policy::matching::{PlaceFacts, builtin};
+use palisade_exec_policy::matching::PlaceFacts;
 use palisade_exec_policy::{AskForApproval, Rules, RulesError};
 use palisade_policy::{AbsolutePath, CanonicalSandboxPolicy, GitAccess, Grant, WorkspaceRoot};
 
@@ -48,6 +48,8 @@ pub struct Configuration {
     pub notices: Vec<Notice>,
     /// Variables that a command inherits; `None`: nobody wrote a list.
     pub env_keep: Option<Vec<String>>,
+    /// Secrets that are added to requests outside of every sandbox.
+    pub inject: Vec<Injection>,
     /// Answers that people agreed to keep.
     pub approvals: StoredApprovals,
     /// Grants that are kept for the project and are part of the policy.
@@ -126,7 +128,7 @@ pub fn load_with(
 
     let project = WorkspaceRoot::from_absolute(root)?;
     let place = PlaceFacts::new(project.path(), &host.facts);
-    let book = RuleBook::only(reading.files, reading.context);
+    let book = RuleBook::with_builtin(reading.files, reading.context)?;
     let rules = book.rules(&[approvals.allow_rules(project.path(), now)])?;
     let loaded = rules.policy();
     let anchors = Anchors {
@@ -161,6 +163,12 @@ pub fn load_with(
         approval: loaded.approval(),
         notices: loaded.notices().to_vec(),
         env_keep: loaded.env().keep.clone(),
+        inject: loaded
+            .settings()
+            .inject
+            .iter()
+            .map(|secret| secret.value.clone())
+            .collect(),
         floor,
         project,
         place,
@@ -213,13 +221,12 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// The files of every layer but the session's, and what is known about those of the project.
+    /// The files of every layer but the session's and the built-in ones, and what is known about those of the project.
     pub(super) fn layers(
         paths: &ConfigPaths,
         root: &AbsolutePath,
     ) -> Result<(Self, ProjectTrust), ConfigError> {
         let mut reading = Self::default();
-        reading.add_builtin()?;
         let administrator = Access::OwnedBy(vec![paths.system_owner]);
         reading.add_file(Layer::System, paths.system.as_deref(), &administrator)?;
         let mut owners = vec![0, own_uid()];
@@ -239,11 +246,6 @@ impl Reading {
         };
         reading.add_layer(Layer::Project, layer, trust);
         Ok((reading, project_trust))
-    }
-
-    pub(super) fn add_builtin(&mut self) -> Result<(), ConfigError> {
-        self.files.extend(builtin::files().map_err(load_error)?);
-        Ok(())
     }
 
     /// A text of no file. It cannot include any.

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use palisade_exec_policy::RulesError;
 use palisade_exec_policy::language::{
     Layer, LoadContext, LoadedPolicy, PolicyErrors, PolicyFile, Trust, load,
 };
+use palisade_exec_policy::matching::builtin;
 
 use super::configuration::{Reading, UsedSource};
 use super::error::{ConfigError, FileProblem};
@@ -34,12 +36,15 @@ impl DraftPolicy {
         load(self.files.clone(), &self.context)
     }
 
-    fn of(reading: Reading) -> Self {
-        Self {
-            files: reading.files,
+    /// With the built-in files, examples and all.
+    fn of(reading: Reading) -> Result<Self, ConfigError> {
+        let mut files = builtin::files().map_err(RulesError::Load)?;
+        files.extend(reading.files);
+        Ok(Self {
+            files,
             context: reading.context,
             sources: reading.sources,
-        }
+        })
     }
 }
 
@@ -49,7 +54,8 @@ impl DraftPolicy {
 /// A file cannot be read or is not understood, or could be changed by others.
 pub fn drafts_in_force(paths: &ConfigPaths, project: &Path) -> Result<DraftPolicy, ConfigError> {
     let root = canonical(project)?;
-    Reading::layers(paths, &root).map(|(reading, _)| DraftPolicy::of(reading))
+    let (reading, _) = Reading::layers(paths, &root)?;
+    DraftPolicy::of(reading)
 }
 
 /// One file with what it includes, as if it were a file of this layer that somebody agreed to, and the built-in rules.
@@ -60,12 +66,11 @@ pub fn drafts_in_force(paths: &ConfigPaths, project: &Path) -> Result<DraftPolic
 /// The file is not there, cannot be read or is not understood.
 pub fn draft(layer: Layer, file: &Path) -> Result<DraftPolicy, ConfigError> {
     let mut reading = Reading::default();
-    reading.add_builtin()?;
     let Some(files) = collect(layer, file, &Access::Anywhere)? else {
         let missing = std::io::ErrorKind::NotFound;
         let missing = std::io::Error::new(missing, "there is no such file");
         return Err(ConfigError::file(file, FileProblem::Io(missing)));
     };
     reading.add_layer(layer, files, Trust::Trusted);
-    Ok(DraftPolicy::of(reading))
+    DraftPolicy::of(reading)
 }

@@ -70,6 +70,24 @@ pub(super) fn paths(line: &str, refused: &Range<usize>, argv: &[OsString]) -> Ve
     once
 }
 
+/// The words of a command, also of a script in it, that are shaped like paths.
+pub(super) fn of_command(argv: &[OsString]) -> Vec<String> {
+    let mut words = words_of_command(argv);
+    words.retain(|word| word.contains('/'));
+    words
+}
+
+/// The words of a command, also of a script in it, that can be paths.
+pub(super) fn words_of_command(argv: &[OsString]) -> Vec<String> {
+    let text: Vec<std::borrow::Cow<'_, str>> =
+        argv.iter().map(|word| word.to_string_lossy()).collect();
+    text.join(" ")
+        .split(|character: char| character.is_whitespace() || "\"'`;|&<>()=".contains(character))
+        .filter(|word| looks_usable(word))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The line above that says what was attempted, where the last one only says why it failed.
 pub(super) fn context(before: &[String]) -> Option<&String> {
     let says = [

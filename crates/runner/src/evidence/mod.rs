@@ -10,9 +10,12 @@
 mod hosts;
 mod intent;
 mod lines;
+mod listening;
 mod locate;
 mod mentions;
+mod processes;
 mod refusal;
+mod remedy;
 mod rerun;
 
 use std::collections::HashSet;
@@ -20,7 +23,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use palisade_policy::{
-    Access, Clause, Enforcement, Guarantee, Level, Peer, ResolvedPolicy, UnixAddress, Verdict,
+    AbsolutePath, Access, Clause, Enforcement, Guarantee, HostName, Level, Peer, Protocol,
+    ResolvedPolicy, UnixAddress, Verdict,
 };
 
 use crate::outcome::{Evidence, Outcome};
@@ -36,6 +40,8 @@ pub use rerun::{grant_words, rerun_line, shell_line};
 const MOST: usize = 8;
 /// How many paths and hosts are looked at, at most: looking costs system calls.
 const MOST_LOOKED_AT: usize = 32;
+/// How many hosts that a proxy refused are told, at most: what the command itself says comes first.
+const MOST_HOSTS: usize = 3;
 /// "Bad system call", and what shells make of it.
 const SIGSYS: i32 = 31;
 
@@ -55,6 +61,8 @@ pub struct Failure<'a> {
     pub stdout: &'a [u8],
     /// What held while it ran. What was not enforced denied nothing.
     pub enforcement: &'a Enforcement,
+    /// Hosts and ports that the sandbox's proxy is known to have refused it.
+    pub refused_hosts: &'a [(HostName, u16)],
 }
 
 impl<'a> Failure<'a> {
@@ -73,6 +81,7 @@ impl<'a> Failure<'a> {
             stderr: &[],
             stdout: &[],
             enforcement,
+            refused_hosts: &[],
         }
     }
 
@@ -80,6 +89,13 @@ impl<'a> Failure<'a> {
     #[must_use]
     pub const fn with_stderr(mut self, stderr: &'a [u8]) -> Self {
         self.stderr = stderr;
+        self
+    }
+
+    /// With what the sandbox's proxy refused it.
+    #[must_use]
+    pub const fn with_refused_hosts(mut self, hosts: &'a [(HostName, u16)]) -> Self {
+        self.refused_hosts = hosts;
         self
     }
 
@@ -126,6 +142,14 @@ pub fn denials(policy: &ResolvedPolicy, failure: &Failure<'_>) -> Vec<Evidence> 
     for at in (0..lines.len()).rev() {
         search.line(&lines, at);
     }
+    // Whoever spoke to the proxy need not have said so: programs name the proxy's answer, or nothing.
+    for (host, port) in failure.refused_hosts.iter().rev().take(MOST_HOSTS) {
+        search.conclude(Access::Connect {
+            host: host.clone(),
+            port: *port,
+            protocol: Protocol::Tcp,
+        });
+    }
     if code == Some(128 + SIGSYS) && lines.iter().any(|line| line.contains("Bad system call")) {
         search.found.push(Evidence::SystemCall);
     }
@@ -145,6 +169,9 @@ struct Search<'a> {
 impl Search<'_> {
     fn line(&mut self, lines: &[String], at: usize) {
         let Some(line) = lines.get(at) else { return };
+        if let Some((resource, clause)) = processes::refused(line, self.policy) {
+            return self.refuse_for_good(resource, clause);
+        }
         let Some(refused) = refusal::find(line) else {
             return;
         };
@@ -160,23 +187,96 @@ impl Search<'_> {
                 }
             }
         }
+        let known = self.found.len();
         for mention in mentioned.iter().rev() {
             let at = locate::locate(&mention.text, self.failure.cwd);
             if let Some(at) = at.filter(|at| mention.is_plausible(at, intent))
                 && let Some(access) = self.denied_path(&at, refused.what, intent)
             {
-                self.conclude(access);
+                match &access {
+                    Access::Create(new) if self.links_across(line, new) => {
+                        let clause = self.policy.permits(&access).clause;
+                        self.refuse_for_good(
+                            format!("link {new} to a file of the workspace"),
+                            clause,
+                        );
+                    }
+                    _ => self.conclude(access),
+                }
             }
+        }
+        if refused.what == Refusal::ReadOnly && self.found.len() == known {
+            self.command(intent);
+        }
+        if self.found.len() == known && self.socket_of_command() {
+            return;
         }
         if refused.what == Refusal::Network || refusal::speaks_of_network(line) {
             for (host, port) in hosts::named(line, before, lines.get(at + 1), self.failure.argv) {
                 self.conclude(Access::Connect {
                     host,
                     port,
-                    protocol: palisade_policy::Protocol::Tcp,
+                    protocol: Protocol::Tcp,
                 });
             }
         }
+    }
+
+    /// A denial that no grant turns around.
+    fn refuse_for_good(&mut self, resource: String, clause: Clause) {
+        let known = |one: &Evidence| matches!(one, Evidence::Likely { resource: known, .. } if *known == resource);
+        if is_kept(&clause, self.failure.enforcement) && !self.found.iter().any(known) {
+            self.found.push(Evidence::Likely {
+                resource,
+                clause,
+                smallest_grant: None,
+            });
+        }
+    }
+
+    /// Whether a line speaks of a hard link from what may be written to somewhere else. Opening that place would not help:
+    /// each writable place is a mount of its own, and no link leads from one to another.
+    fn links_across(&self, line: &str, new: &AbsolutePath) -> bool {
+        if !refusal::lower(line).contains("hard link") {
+            return false;
+        }
+        let mut words = mentions::words_of_command(self.failure.argv).into_iter();
+        words.any(|word| {
+            locate::locate(&word, self.failure.cwd).is_some_and(|at| {
+                let writes = Access::Write(at.resolved.clone());
+                at.exists
+                    && at.resolved != *new
+                    && at.resolved.as_path().is_file()
+                    && self.policy.place(&writes).is_some()
+            })
+        })
+    }
+
+    /// A change was refused, and the line does not say where: the last path of the command that the policy does not let
+    /// it change is where commands put what they change.
+    fn command(&mut self, intent: Intent) {
+        let words: Vec<String> = mentions::of_command(self.failure.argv);
+        let change = words.iter().rev().find_map(|word| {
+            let at = locate::locate(word, self.failure.cwd).filter(|at| !at.is_program)?;
+            self.denied_path(&at, Refusal::ReadOnly, intent)
+        });
+        if let Some(change) = change {
+            self.conclude(change);
+        }
+    }
+
+    /// A socket that the command names, and may not connect to: few programs say which one they could not reach.
+    fn socket_of_command(&mut self) -> bool {
+        let words = mentions::of_command(self.failure.argv);
+        let socket = words.iter().find_map(|word| {
+            let at = locate::locate(word, self.failure.cwd).filter(|at| at.is_socket)?;
+            self.denied_path(&at, Refusal::Access, Intent::Unknown)
+        });
+        let known = self.found.len();
+        if let Some(socket) = socket {
+            self.conclude(socket);
+        }
+        self.found.len() > known
     }
 
     /// What the command wanted of a path, if the policy denies it.
@@ -202,7 +302,10 @@ impl Search<'_> {
         match (what, intent) {
             (Refusal::Network, _) => None,
             // Hidden by a mask only if there is something to hide.
-            (Refusal::Missing, _) => read.filter(|_| at.exists),
+            (Refusal::Missing, _) if at.exists => read,
+            // npm's word for a directory that it could not make.
+            (Refusal::Missing, Intent::Write) => Some(change).filter(denies),
+            (Refusal::Missing, _) => None,
             (Refusal::ReadOnly | Refusal::CrossDevice, _) => Some(change).filter(denies),
             (Refusal::Busy, _) => {
                 Some(change).filter(|change| denies(change) && self.guarded(change))
@@ -229,13 +332,23 @@ impl Search<'_> {
             return;
         }
         let verdict = self.policy.permits(&access);
+        if let Some((clause, grant)) = remedy::of_own_loopback(&access, &verdict)
+            && is_kept(&clause, self.failure.enforcement)
+        {
+            self.found.push(Evidence::Likely {
+                resource: access.to_string(),
+                clause,
+                smallest_grant: Some(grant),
+            });
+            return;
+        }
         if verdict.is_allowed() || !was_enforced(&verdict, self.failure.enforcement) {
             return;
         }
         self.found.push(Evidence::Likely {
             resource: access.to_string(),
+            smallest_grant: remedy::that_works(&access, &verdict),
             clause: verdict.clause,
-            smallest_grant: verdict.remedy,
         });
     }
 }
@@ -260,6 +373,8 @@ pub fn is_kept(clause: &Clause, enforcement: &Enforcement) -> bool {
         Clause::NoNetwork | Clause::NoHostLoopback | Clause::NoLoopback => &[Guarantee::Network],
         Clause::NotListed => &[Guarantee::NetworkHosts, Guarantee::Network],
         Clause::UnlistedSocket => &[Guarantee::UnixSockets],
+        Clause::FilteredCall => &[Guarantee::SystemCalls],
+        Clause::OwnProcesses => &[Guarantee::ProcessIsolation],
         _ => &Guarantee::ALL,
     };
     guarantees

@@ -37,6 +37,9 @@ const TEXTS: &[(Refusal, &[&str])] = &[
         &[
             "read-only file system",
             "read-only filesystem",
+            // Of curl and of git, which keep the reason to themselves; the command names the path.
+            "failure writing output to destination",
+            "unable to create temporary object directory",
             "erofs",
             "os error 30",
             "[errno 30]",
@@ -94,6 +97,8 @@ const TEXTS: &[(Refusal, &[&str])] = &[
             "[errno 13]",
             "accessdeniedexception",
             "access denied",
+            // SQLite's only word for it.
+            "unable to open database file",
             "keine berechtigung",
             "permission non accordée",
             "permiso denegado",

@@ -48,6 +48,11 @@ pub struct Host {
     /// Further directories and files that decide about commands or tell about them, which no command may ever write, such
     /// as an audit file of the caller's choice.
     pub guarded: Vec<PathBuf>,
+    /// What the proxies of its sandboxes are started with.
+    pub(crate) egress: crate::egress::Egress,
+    /// The helper, if it was started before anybody knows what for.
+    #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+    pub(crate) ahead: Option<palisade_linux_landlock::Helper>,
 }
 
 impl Host {
@@ -65,6 +70,9 @@ impl Host {
             runtime_dir: None,
             current_program: None,
             guarded: Vec::new(),
+            egress: crate::egress::Egress::new(),
+            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            ahead: None,
         }
     }
 
@@ -91,6 +99,14 @@ impl Host {
         self
     }
 
+    /// With this for the proxies of its sandboxes: secrets that they add, limits, or other names and connections than the
+    /// system's.
+    #[must_use]
+    pub fn with_egress(mut self, egress: crate::egress::Egress) -> Self {
+        self.egress = egress;
+        self
+    }
+
     /// With one more directory or file that no command may ever write: a sandbox that would let it is refused.
     #[must_use]
     pub fn guarding(mut self, path: impl Into<PathBuf>) -> Self {
@@ -106,5 +122,27 @@ impl Host {
             self.helper = self.current_program.clone();
         }
         self
+    }
+
+    /// With a helper that loads while the caller still works out what to ask of it, where the program that runs now is the
+    /// helper: what runs already need not be looked at again. The first session on this host takes it; if there is none,
+    /// it ends with the host.
+    #[must_use]
+    pub fn with_helper_ahead(self) -> Self {
+        #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+        if self.helper.is_some() && self.helper == self.current_program {
+            let ahead = self.helper.as_deref().and_then(crate::os::helper_ahead);
+            return Self { ahead, ..self };
+        }
+        self
+    }
+
+    /// Without it: nothing is to be confined.
+    pub(crate) fn without_helper_ahead(self) -> Self {
+        Self {
+            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            ahead: None,
+            ..self
+        }
     }
 }

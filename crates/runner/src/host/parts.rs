@@ -157,6 +157,9 @@ impl HostParts {
             current_program: self.current_program,
             environment: self.environment,
             guarded,
+            egress: crate::egress::Egress::new(),
+            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+            ahead: None,
         }
     }
 }

@@ -13,6 +13,8 @@ const KEPT: [&str; 2] = ["stored approvals", "approvals of this session"];
 /// Policy files of all layers, parsed.
 #[derive(Clone, Debug)]
 pub struct RuleBook {
+    /// Whether the built-in files come before these. They are read when rules are made: nobody holds them twice.
+    with_builtin: bool,
     files: Vec<PolicyFile>,
     context: LoadContext,
     /// The rules of the files alone, once somebody has asked for them: making them takes longer than starting a process.
@@ -31,11 +33,12 @@ impl RuleBook {
     /// The built-in rules and these files.
     ///
     /// # Errors
-    /// As [`builtin`](Self::builtin).
+    /// Never: what is wrong with them is told when rules are made of them.
     pub fn with_builtin(files: Vec<PolicyFile>, context: LoadContext) -> Result<Self, RulesError> {
-        let mut all = builtin::files().map_err(RulesError::Load)?;
-        all.extend(files);
-        Ok(Self::only(all, context))
+        Ok(Self {
+            with_builtin: true,
+            ..Self::only(files, context)
+        })
     }
 
     /// The built-in rules and a policy in a string, as the user's own.
@@ -51,6 +54,7 @@ impl RuleBook {
     #[must_use]
     pub fn only(files: Vec<PolicyFile>, context: LoadContext) -> Self {
         Self {
+            with_builtin: false,
             files,
             context,
             alone: Arc::default(),
@@ -73,7 +77,15 @@ impl RuleBook {
     }
 
     fn with(&self, kept: &[String]) -> Result<Rules, RulesError> {
-        let mut files = self.files.clone();
+        if self.with_builtin && kept.iter().all(String::is_empty) {
+            let files = self.files.clone();
+            return Rules::from_files_with_builtin(files, &self.context, example_place);
+        }
+        let mut files = match self.with_builtin {
+            true => builtin::files_to_judge().map_err(RulesError::Load)?,
+            false => Vec::new(),
+        };
+        files.extend(self.files.iter().cloned());
         for (name, text) in KEPT.iter().zip(kept).filter(|(_, text)| !text.is_empty()) {
             let file: Result<_, PolicyErrors> = parse(&Source::new(Layer::User, *name, text));
             let mut file = file.map_err(RulesError::Load)?;

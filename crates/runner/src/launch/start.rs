@@ -1,7 +1,7 @@
 //! Starting a command on its ground, watching it, and telling how it ended.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_policy::{AbsolutePath, Access, CommandSpec, Place, ResolvedPolicy, SandboxType};
 
@@ -11,6 +11,7 @@ use super::{
     BorrowedDescriptor, Descriptor, Driver, Launch, OutputMode, Stdin, WindowSize, borrow,
 };
 use crate::capture::{Caps, Captured};
+use crate::egress::RefusedHost;
 use crate::evidence::{self, Failure};
 use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
@@ -58,6 +59,7 @@ pub(crate) struct Running {
     plan: Plan,
     command: CommandSpec,
     sandbox: SandboxType,
+    begun: Instant,
 }
 
 /// A process that whoever watches it and whoever talks to it share.
@@ -162,6 +164,7 @@ pub(crate) async fn start(
     let begun = launch
         .attendant
         .map(|(bell, attendant)| Begun::new(attendant, bell));
+    let instant = Instant::now();
     let process = match ground.confined() {
         Some(session) => session.spawn(&order, theirs)?,
         None => os::spawn_bare(&order, theirs)?,
@@ -192,6 +195,7 @@ pub(crate) async fn start(
         },
         command,
         sandbox,
+        begun: instant,
     })
 }
 
@@ -354,14 +358,19 @@ impl Running {
             Driver::Tokio => drive_tokio(&mut self.process, streams, plan).await,
         };
         drop(self.process);
-        let (enforcement, outcome) = match self.ground.confined() {
+        let confined = self.ground.confined();
+        let refused = confined.map_or_else(Vec::new, |session| session.refused_hosts(self.begun));
+        let (enforcement, outcome) = match confined {
             Some(session) => (
                 session.enforcement().clone(),
-                judged(&watch, session, &self.command),
+                judged(&watch, session, &self.command, &refused),
             ),
             None => (os::bare_enforcement(), plain(&watch.cause)),
         };
         let mut notes = watch.notes;
+        // What could be listed is evidence; the rest is told as it is.
+        let others = refused.iter().filter(|one| one.could_be_listed().is_none());
+        notes.extend(others.map(ToString::to_string));
         // What the kernel says is asked for where a command failed as one does that was denied something, and told beside
         // what it says itself. Asking costs more than most commands.
         let denied = match outcome {
@@ -444,7 +453,16 @@ fn plain(cause: &Cause) -> Outcome {
 }
 
 /// The same, with the sandbox as the reason where the oracle says so.
-fn judged(watch: &Watch, session: &ConfinedSession, command: &CommandSpec) -> Outcome {
+fn judged(
+    watch: &Watch,
+    session: &ConfinedSession,
+    command: &CommandSpec,
+    refused: &[RefusedHost],
+) -> Outcome {
+    let hosts: Vec<_> = refused
+        .iter()
+        .filter_map(RefusedHost::could_be_listed)
+        .collect();
     let plain = plain(&watch.cause);
     let argv: Vec<_> = [&command.program]
         .into_iter()
@@ -454,7 +472,8 @@ fn judged(watch: &Watch, session: &ConfinedSession, command: &CommandSpec) -> Ou
     let (stdout, stderr) = (end(&watch.output.stdout), end(&watch.output.stderr));
     let failure = Failure::new(&argv, &command.cwd, &plain, session.enforcement())
         .with_stdout(&stdout)
-        .with_stderr(&stderr);
+        .with_stderr(&stderr)
+        .with_refused_hosts(&hosts);
     let mut evidence = evidence::denials(session.policy(), &failure);
     for one in &mut evidence {
         // What the command wrote is its own word: nobody is led by it to open what decides about commands.

@@ -21,6 +21,8 @@ mod tests;
 mod windows;
 
 pub(crate) use confined::ConfinedSession;
+#[cfg(all(target_os = "linux", feature = "linux-landlock"))]
+pub(crate) use confined::helper_ahead;
 pub(crate) use order::{JudgedFile, Order};
 pub(crate) use process::{CONTINUE, HANG_UP, Process, TERMINATE, bare_enforcement, spawn_bare};
 pub(crate) use pty::Pty;

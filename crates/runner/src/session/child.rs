@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use super::admit::{Admitted, environment};
 use super::command::Command;
 use super::error::Error;
+use super::hosts::Registered;
 use super::run::{ground, output_mode};
 use crate::audit::trace;
 use crate::capture::Chunk;
@@ -54,6 +55,7 @@ impl Child {
             let _ = to_child.try_send(bytes);
         }
         let step = trace::launch(&admitted.call.id, placed.sandbox);
+        let known = Registered::new(&shared, &admitted, &command.cancel);
         let starting = async {
             let own = &admitted.session_policy;
             let ground = ground(&shared, &placed, own, Driver::Tokio).await?;
@@ -83,6 +85,7 @@ impl Child {
             step.ended(&finished.outcome);
             step.wrote(finished.output.aggregated.total());
             drop(step);
+            drop(known);
             shared.record_once(&admitted, &placed, &finished);
             finished
         });

@@ -38,6 +38,7 @@ pub struct Command {
     pub(super) streams: Option<HostStreams>,
     pub(super) attendant: Attended,
     pub(super) watcher: Watcher,
+    pub(super) last: bool,
 }
 
 /// Who attends to a command, also to its second attempt, and what rings for them.
@@ -90,6 +91,7 @@ impl Command {
             streams: None,
             attendant: Attended::default(),
             watcher: Watcher::default(),
+            last: false,
         }
     }
 
@@ -202,6 +204,12 @@ impl Command {
     /// Tells this function what happens to it on its way.
     pub fn watched_by(mut self, watcher: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
         self.watcher = Watcher::new(watcher);
+        self
+    }
+
+    /// Is the last one of its session: when it has ended, what it left behind is ended at once, while the run is recorded.
+    pub const fn last(mut self) -> Self {
+        self.last = true;
         self
     }
 

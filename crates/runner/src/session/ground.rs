@@ -40,6 +40,15 @@ impl Grounds {
         found
     }
 
+    /// Begins to end all shared sandboxes; whoever drops the session waits for that. What runs in them ends, and a command
+    /// that comes after all gets a sandbox of its own.
+    pub(super) fn begin_end(&self) {
+        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, session) in shared.iter() {
+            session.begin_end();
+        }
+    }
+
     /// Where a command runs, if that can be said without waiting: nothing has to be set up, and nobody is setting
     /// anything up.
     pub(super) fn at_once(

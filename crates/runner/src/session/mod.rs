@@ -11,6 +11,7 @@ mod child;
 mod command;
 mod error;
 mod ground;
+mod hosts;
 mod policy;
 mod preview;
 mod progress;

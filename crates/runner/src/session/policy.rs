@@ -36,6 +36,8 @@ pub struct Policy {
     pub(super) approval: AskForApproval,
     pub(super) preference: SandboxablePreference,
     pub(super) environment: EnvironmentPolicy,
+    /// Variables whose values are added outside: commands never inherit them.
+    pub(super) bound_secrets: Vec<NamePattern>,
     pub(super) may_leave: bool,
     may_lose: bool,
     pub(super) floor: Floor,
@@ -65,6 +67,7 @@ impl Policy {
             approval: AskForApproval::default(),
             preference: SandboxablePreference::Auto,
             environment: EnvironmentPolicy::default(),
+            bound_secrets: Vec::new(),
             may_leave: true,
             may_lose: true,
             floor: Floor::default(),
@@ -111,6 +114,10 @@ impl Policy {
             let keep = keep.iter().filter_map(|name| NamePattern::parse(name).ok());
             policy.environment = EnvironmentPolicy::empty().with_keep(keep);
         }
+        // What is added outside is not known inside.
+        let secrets = configuration.inject.iter();
+        let secrets = secrets.filter_map(|secret| NamePattern::parse(&secret.from_env).ok());
+        policy.bound_secrets = secrets.collect();
         policy
     }
 
@@ -188,6 +195,15 @@ impl Policy {
     pub const fn allow_home_root(mut self) -> Self {
         self.home_root = true;
         self
+    }
+
+    /// Whether it confines commands at all.
+    #[must_use]
+    pub const fn confines(&self) -> bool {
+        match &self.base {
+            Base::Mode(mode) => !matches!(mode, SandboxMode::DangerFullAccess),
+            Base::Given(policy) => policy.uses_runtime_sandbox(),
+        }
     }
 
     /// The policy in full as a sandbox on this host would be asked to keep it, and the workspace with its links resolved,

@@ -123,15 +123,18 @@ impl Shared {
     }
 }
 
+/// Now, for a record.
+pub(super) fn timestamp() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp::from_millis(since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }))
+}
+
 /// What is known about a call before it runs.
 fn begin(call: &Call) -> AuditRecord {
-    let millis = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        });
-    let mut record = AuditRecord::new(Timestamp::from_millis(millis), &call.id, TOOL)
-        .with_command(&call.argv, &call.cwd);
+    let mut record =
+        AuditRecord::new(timestamp(), &call.id, TOOL).with_command(&call.argv, &call.cwd);
     if let Some(judgement) = &call.judgement {
         record = record.with_decision(word(&judgement.requirement), Some(&judgement.source));
     }

@@ -8,6 +8,7 @@ use palisade_policy::{CanonicalSandboxPolicy, Grant, SandboxType};
 use super::admit::{Admitted, admit, environment, unless_cancelled};
 use super::command::{Command, LiveOutput};
 use super::error::Error;
+use super::hosts::Registered;
 use super::progress::Progress;
 use super::record::word_of;
 use super::state::Shared;
@@ -38,6 +39,9 @@ pub(super) async fn to_the_end(command: Command, driver: Driver) -> Result<Finis
     if let Retry::Unsandboxed { for_session: true } = attempted.retry {
         let key = admitted.key(ApprovalPurpose::RunUnsandboxed);
         shared.approved.insert(key);
+    }
+    if command.last {
+        shared.grounds.begin_end();
     }
     shared.record(&admitted, &attempted);
     Ok(finished(attempted))
@@ -87,6 +91,7 @@ impl Run<'_> {
             let host = &shared.sandbox.host;
             launch::start(host, ground, placed.sandbox, launch, self.driver).await
         };
+        let _running = Registered::new(shared, self.admitted, &self.command.cancel);
         let cancel = &self.command.cancel;
         attempt::traced(id, placed.sandbox, cancel, self.driver, starting).await
     }
@@ -226,6 +231,14 @@ impl Attempting for Run<'_> {
                 RetryKind::Narrower(grant) => Some(grant.clone()),
                 RetryKind::Unsandboxed => None,
             };
+            if grant
+                .as_ref()
+                .is_some_and(|grant| shared.hosts.was_denied(grant))
+            {
+                // Whoever was asked while it ran need not say so twice.
+                step.answered(word_of(&ReviewDecision::Denied), AnswerSource::Config);
+                return ReviewDecision::Denied;
+            }
             let reason = Notice::Failed(question.evidence.clone()).to_string();
             let prompt = Prompt::new(&call.id, call.argv.iter().cloned(), &self.admitted.spec.cwd)
                 .with_purpose(purpose)

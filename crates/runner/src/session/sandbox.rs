@@ -12,7 +12,7 @@ use palisade_policy::{
 
 use super::error::Error;
 use super::policy::Policy;
-use super::state::{Session, SessionOptions};
+use super::state::{Session, SessionOptions, Shared};
 use crate::approve::Prompter;
 use crate::environment::EnvironmentPolicy;
 use crate::host::Host;
@@ -58,12 +58,43 @@ impl Sandbox {
     /// As [`probe`](Self::probe).
     pub fn on(host: Host, policy: Policy) -> Result<Self, Error> {
         let mut sandbox = Self::assumed(host, policy)?;
-        if sandbox.placed.sandbox != SandboxType::None {
-            let first = ConfinedSession::open(&sandbox.host, &sandbox.placed)?;
-            sandbox.enforcement = first.enforcement().clone();
-            sandbox.first = Mutex::new(Some(first));
+        if sandbox.placed.sandbox == SandboxType::None {
+            return Ok(sandbox.unconfined());
         }
+        let first = ConfinedSession::open(&sandbox.host, &sandbox.placed)?;
+        sandbox.set_up(first);
         Ok(sandbox)
+    }
+
+    /// A session on a host that was looked at before: [`on`](Self::on) and [`session_with`](Self::session_with) in one. The
+    /// rules are made ready while the sandbox is set up, so that the first command waits for the longer of the two only.
+    ///
+    /// # Errors
+    /// As those; where several things are wrong, as `on` first.
+    pub fn session_on(
+        host: Host,
+        policy: Policy,
+        rules: RuleBook,
+        prompter: impl Prompter + 'static,
+        options: SessionOptions,
+    ) -> Result<Session, Error> {
+        let sandbox = Self::assumed(host, policy)?;
+        if sandbox.placed.sandbox == SandboxType::None {
+            return sandbox.unconfined().session_with(rules, prompter, options);
+        }
+        let opening = ConfinedSession::begin(&sandbox.host, &sandbox.placed)?;
+        let shared = Shared::new(sandbox, rules, Arc::new(prompter), options);
+        if let Ok(shared) = &shared {
+            let _ = shared.judge.rules().ruleset();
+        }
+        let first = opening.finish()?;
+        Ok(Session::of(shared?.with_first(first)))
+    }
+
+    /// Where nothing confines, no helper is needed.
+    fn unconfined(mut self) -> Self {
+        self.host = Arc::new(Host::clone(&self.host).without_helper_ahead());
+        self
     }
 
     /// The sandbox that a policy asks for, not set up: for whoever only wants to know what would become of a command.
@@ -76,12 +107,14 @@ impl Sandbox {
         let mut placed = Placed::new(sandbox, on_host.policy, on_host.root);
         placed.home_root = on_host.home_root;
         placed.accepted = policy.accepted;
+        // Each sandbox has a session of its own that is asked about hosts.
+        let egress = host.egress.for_sandbox();
         Ok(Self {
-            host: Arc::new(host),
+            host: Arc::new(host.with_egress(egress)),
             placed,
             approval: policy.approval,
             preference: policy.preference,
-            environment: policy.environment,
+            environment: policy.environment.with_exclude(policy.bound_secrets),
             may_leave: policy.may_leave,
             floor: policy.floor,
             sources: policy.sources,
@@ -161,6 +194,12 @@ impl Sandbox {
         Ok(SandboxManager::new(&self.host)
             .accepting(self.placed.accepted.clone())
             .wrap(argv, &self.placed.policy, self.workspace(), helper)?)
+    }
+
+    /// Keeps the session that showed that it works.
+    pub(super) fn set_up(&mut self, first: ConfinedSession) {
+        self.enforcement = first.enforcement().clone();
+        self.first = Mutex::new(Some(first));
     }
 
     /// The mechanism that works, as the decision wants it.

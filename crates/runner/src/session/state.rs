@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use palisade_exec_policy::approvals::Moment;
@@ -13,12 +13,14 @@ use super::bounds::Bounds;
 use super::command::Command;
 use super::error::Error;
 use super::ground::Grounds;
+use super::hosts::{Hosts, Ledger};
 use super::sandbox::Sandbox;
 use crate::approve::{ApprovalCache, Prompter};
 use crate::audit::AuditSink;
 use crate::config::State;
 use crate::judge::{Judge, RuleBook};
 use crate::launch::PATIENCE;
+use crate::os::ConfinedSession;
 use crate::supervise::Timing;
 use crate::workspace::Wait;
 
@@ -119,6 +121,8 @@ pub(super) struct Shared {
     /// What was granted until the session ends.
     pub(super) granted: Mutex<Vec<Kept>>,
     pub(super) bounds: Bounds,
+    /// Who runs now, and what was said about hosts.
+    pub(super) hosts: Arc<Hosts>,
     calls: AtomicU64,
 }
 
@@ -146,7 +150,7 @@ impl Shared {
     }
 }
 
-impl Session {
+impl Shared {
     pub(super) fn new(
         mut sandbox: Sandbox,
         rules: RuleBook,
@@ -161,10 +165,6 @@ impl Session {
         let bounds = Bounds::of(&sandbox, &options)?;
         let mut granted = Vec::new();
         if let Some(state) = &options.state {
-            if sandbox.host.state_dir.as_deref() != Some(state.directory()) {
-                // It was set up before anybody knew of this directory.
-                let _ = sandbox.take_first();
-            }
             // Whatever is granted later, too.
             Arc::make_mut(&mut sandbox.host)
                 .guarded
@@ -172,20 +172,56 @@ impl Session {
             judge.set_stored(state.approvals().read()?);
             granted = stored_grants(state, &sandbox, &bounds)?;
         }
-        let grounds = Grounds::new(sandbox.take_first(), options.watch_aftermath);
-        Ok(Self {
-            shared: Arc::new(Shared {
-                sandbox,
-                judge,
-                prompter,
-                options,
-                approved: ApprovalCache::new(),
-                grounds,
-                granted: Mutex::new(granted),
-                bounds,
-                calls: AtomicU64::new(1),
-            }),
-        })
+        let mut shared = Self {
+            grounds: Grounds::new(None, options.watch_aftermath),
+            sandbox,
+            judge,
+            prompter,
+            options,
+            approved: ApprovalCache::new(),
+            granted: Mutex::new(granted),
+            bounds,
+            hosts: Arc::default(),
+            calls: AtomicU64::new(1),
+        };
+        shared.take_first();
+        Ok(shared)
+    }
+
+    /// The same with the session that its sandbox was found to work with.
+    pub(super) fn with_first(mut self, first: ConfinedSession) -> Self {
+        self.sandbox.set_up(first);
+        self.take_first();
+        self
+    }
+
+    /// The session that the probe started is for the first command, unless it was set up before anybody knew of the
+    /// directory with what people keep.
+    fn take_first(&mut self) {
+        let known = self.sandbox.host.state_dir.as_deref();
+        let state = self.options.state.as_ref();
+        let first = self.sandbox.take_first();
+        let first = first.filter(|_| state.is_none_or(|state| known == Some(state.directory())));
+        self.grounds = Grounds::new(first, self.options.watch_aftermath);
+    }
+}
+
+impl Session {
+    pub(super) fn new(
+        sandbox: Sandbox,
+        rules: RuleBook,
+        prompter: Arc<dyn Prompter>,
+        options: SessionOptions,
+    ) -> Result<Self, Error> {
+        Shared::new(sandbox, rules, prompter, options).map(Self::of)
+    }
+
+    pub(super) fn of(shared: Shared) -> Self {
+        let shared = Arc::new(shared);
+        let keeper: Weak<Shared> = Arc::downgrade(&shared);
+        let ledger = Arc::new(Ledger::of(&shared));
+        shared.sandbox.host.egress.attend(keeper, ledger);
+        Self { shared }
     }
 
     /// A command, not yet judged. It runs in the workspace unless it says otherwise.
@@ -229,6 +265,7 @@ impl Session {
         let approvals = state.approvals().read()?;
         let stored = stored_grants(state, &shared.sandbox, &shared.bounds)?;
         shared.judge.set_stored(approvals);
+        shared.hosts.forget_kept();
         let mut granted = shared
             .granted
             .lock()

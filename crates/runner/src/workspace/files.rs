@@ -53,7 +53,8 @@ pub(super) fn announce(directory: &Path, guards: &Guards) -> Result<Announced, D
         Err(Errno::WOULDBLOCK) => return Err(Denied::Busy(directory.to_owned())),
         Err(errno) => return Err(unusable(errno.into())),
     }
-    for other in living(directory)? {
+    let workspace = directory.join(name_of(guards.first_root()));
+    for other in living(directory, &workspace)? {
         if let Some(missing) = guards.missing(&other.guards) {
             return Err(Denied::Weaker(Conflict::Weaker {
                 root: missing.root,
@@ -62,13 +63,12 @@ pub(super) fn announce(directory: &Path, guards: &Guards) -> Result<Announced, D
             }));
         }
     }
-    write(directory, guards).map_err(unusable)
+    write(&workspace, guards).map_err(unusable)
 }
 
-fn write(directory: &Path, guards: &Guards) -> io::Result<Announced> {
+fn write(workspace: &Path, guards: &Guards) -> io::Result<Announced> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let workspace = directory.join(name_of(guards.first_root()));
-    make_private(&workspace)?;
+    make_private(workspace)?;
     let pid = std::process::id();
     let record = Record {
         pid,
@@ -102,8 +102,9 @@ fn write(directory: &Path, guards: &Guards) -> io::Result<Announced> {
     }
 }
 
-/// Every claim whose owner lives. Who calls this holds the lock; what is left over is removed.
-fn living(directory: &Path) -> Result<Vec<Record>, Denied> {
+/// Every claim whose owner lives. Who calls this holds the lock; what is left over is removed, but for the directory that
+/// is about to be used again.
+fn living(directory: &Path, used: &Path) -> Result<Vec<Record>, Denied> {
     let failed = |path: &Path, error: &io::Error| unusable(path, &error.to_string());
     let mut records = Vec::new();
     for workspace in fs::read_dir(directory).map_err(|error| failed(directory, &error))? {
@@ -124,7 +125,7 @@ fn living(directory: &Path) -> Result<Vec<Record>, Denied> {
                 Err(error) => return Err(failed(&path, &error)),
             }
         }
-        if empty {
+        if empty && workspace != used {
             let _ = fs::remove_dir(&workspace);
         }
     }

@@ -202,7 +202,11 @@ const ROWS: &[(&str, &str, Expect)] = &[
     ),
     ("git", "git init @O/repo", Both("create @O/repo")),
     ("tar", "tar -cf @O/a.tar notes", Both("create @O/a.tar")),
-    ("tar", "tar -cf n.tar notes && tar -C @O -xf n.tar", Nothing),
+    (
+        "tar",
+        "tar -cf n.tar notes && tar -C @O -xf n.tar",
+        Full("write @O"),
+    ),
     (
         "gcc",
         "echo 'int main(){return 0;}' > m.c && gcc -o @O/prog m.c",

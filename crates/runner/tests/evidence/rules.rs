@@ -242,3 +242,49 @@ fn a_conclusion_has_the_clause_and_the_line_that_would_help() {
         "{line}"
     );
 }
+
+/// No grant turns these around, and what is not refused by the policy is not called so.
+#[test]
+fn what_is_refused_for_good_is_named_without_a_grant() {
+    let stage = Stage::new();
+    let policy = stage.resolve(&stage.workspace_write());
+    let argv: Vec<OsString> = vec!["tool".into()];
+    let own = std::process::id();
+    let missing = format!("bash: line 1: kill: ({own}) - No such process");
+    for (text, resource, clause) in [
+        (
+            "strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted",
+            "trace a process (system call ptrace)",
+            Clause::FilteredCall,
+        ),
+        (
+            "==7==LeakSanitizer has encountered a fatal error.",
+            "trace a process (system call ptrace)",
+            Clause::FilteredCall,
+        ),
+        (
+            "mount: /x/m: permission denied.",
+            "mount a file system (system call mount)",
+            Clause::FilteredCall,
+        ),
+        (
+            missing.as_str(),
+            &format!("signal process {own}"),
+            Clause::OwnProcesses,
+        ),
+    ] {
+        let enforced = enforced();
+        let failure =
+            Failure::new(&argv, &stage.workspace, &FAILED, &enforced).with_stderr(text.as_bytes());
+        let expected = Evidence::Likely {
+            resource: resource.to_owned(),
+            clause,
+            smallest_grant: None,
+        };
+        assert_eq!(denials(&policy, &failure), [expected], "{text}");
+        let nothing = Enforcement::new();
+        let failure =
+            Failure::new(&argv, &stage.workspace, &FAILED, &nothing).with_stderr(text.as_bytes());
+        assert_eq!(denials(&policy, &failure), [], "{text}");
+    }
+}

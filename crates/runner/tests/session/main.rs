@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where its assumption fails")]
 
 mod approvals;
+mod hosts;
+mod hosts_tools;
+mod made_up_net;
 mod outcomes;
 mod records;
 mod support;

@@ -34,17 +34,21 @@
 
 mod apply;
 mod check;
+mod claims;
 mod descriptor;
 mod files;
 mod operations;
+mod survey;
 mod switches;
 mod token;
 pub mod vectors;
 
 pub use apply::{Applied, ApplyError, apply};
 pub use check::{Pass, Refused, check, mapped};
+pub use claims::{broken_inside, is_inside, opened};
 pub use descriptor::{Descriptor, Kind, inherited};
 pub use files::{FileSystem, Object, ObjectId};
 pub use operations::{Demand, Failed, Operation, everything_for};
+pub use survey::survey;
 pub use switches::{MixedRequest, OwnerCheck, Switches, WriteType};
 pub use token::{Privilege, Restriction, Token, passes_self_check};

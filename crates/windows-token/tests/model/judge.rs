@@ -1,8 +1,10 @@
 //! Whether something that happened should have, by the oracle, and which guarantee is broken if not.
 
-use palisade_policy::{AbsolutePath, Access, Clause, Guarantee, Level, PathMatcher};
+use palisade_policy::{AbsolutePath, Access, Guarantee, Level};
 use palisade_windows_token::acl::Rights;
-use palisade_windows_token::model::{FileSystem, Operation, Switches, Token, WriteType, check};
+use palisade_windows_token::model::{
+    FileSystem, Operation, Switches, Token, WriteType, broken_inside, check, is_inside,
+};
 
 use crate::world::World;
 
@@ -67,32 +69,8 @@ impl World {
                 guarantee: Guarantee::ProtectedPaths,
             };
         }
-        let clause = self.policy.permits(&access).clause;
-        let guarantee = match (&access, matcher_of(&clause)) {
-            // What is moved although it must not be read is a matter of reading.
-            (Access::Rename { from, to }, _)
-                if self.permits(Access::Delete(from.clone()))
-                    && self.permits(Access::Create(to.clone()))
-                    && !self.permits(Access::Read(from.clone())) =>
-            {
-                Guarantee::DeniedReads
-            }
-            // So is what holds something that must not be read but could be written.
-            _ if matches!(&clause, Clause::HoldsGuarded(held)
-                if self.permits(Access::Write(held.clone()))
-                    && !self.permits(Access::Read(held.clone()))) =>
-            {
-                Guarantee::DeniedReads
-            }
-            // A pattern guards what was there; what comes later is said to be open.
-            (_, Some(glob)) if glob.is_glob() && !self.was_there(&access, before) => {
-                match self.policy.read_only().contains(glob) {
-                    true => Guarantee::ProtectedPaths,
-                    false => Guarantee::DeniedReads,
-                }
-            }
-            _ => Guarantee::ProtectedPaths,
-        };
+        let was_there = self.was_there(&access, before);
+        let (guarantee, clause) = broken_inside(&self.policy, &access, was_there);
         Breach {
             why: clause.to_string(),
             access,
@@ -100,16 +78,9 @@ impl World {
         }
     }
 
-    fn permits(&self, access: Access) -> bool {
-        self.policy.place(&access).is_some()
-    }
-
     /// Whether the entry is in a place that the policy opens.
     pub(crate) fn is_inside(&self, path: &AbsolutePath) -> bool {
-        let case = self.policy.context().facts.case;
-        self.opened()
-            .iter()
-            .any(|place| place.covers(path, case) && place.depth() < path.depth())
+        is_inside(&self.policy, path)
     }
 
     /// Whether what an access is about was there when the session began, by the same name.
@@ -149,15 +120,5 @@ fn paths_of(access: &Access) -> Vec<&AbsolutePath> {
         | Access::Execute(path) => vec![path],
         Access::Rename { from, to } => vec![from, to],
         _ => Vec::new(),
-    }
-}
-
-fn matcher_of(clause: &Clause) -> Option<&PathMatcher> {
-    match clause {
-        Clause::Sensitive(matcher)
-        | Clause::DenyRead(matcher)
-        | Clause::ReadOnlyPath(matcher)
-        | Clause::MovesGuarded(matcher) => Some(matcher),
-        _ => None,
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use palisade_policy::{
-    AbsolutePath, AcceptedLosses, Access, Backend as _, CanonicalSandboxPolicy, Enforcement,
-    GitAccess, Guarantee, HomeRoot, HostFacts, Os, PathRules, PathSpec, PolicyContext,
-    RelativePath, Reopened, ResolvedPolicy, ResourceLimits, SeccompProfile, SensitivePath,
-    WorkspaceRoot,
+    AbsolutePath, AcceptedLosses, Backend as _, CanonicalSandboxPolicy, Enforcement, GitAccess,
+    Guarantee, HomeRoot, HostFacts, Os, PathRules, PathSpec, PolicyContext, RelativePath, Reopened,
+    ResolvedPolicy, ResourceLimits, SeccompProfile, SensitivePath, WorkspaceRoot,
 };
-use palisade_windows_token::acl::{Dacl, Rights};
-use palisade_windows_token::host::{Entry, Located, Matches, Residue, SecondNames, WindowsHost};
+use palisade_windows_token::acl::Rights;
+use palisade_windows_token::host::WindowsHost;
 use palisade_windows_token::model::{
-    Applied, Descriptor, FileSystem, Kind, Switches, Token, apply, check, passes_self_check,
+    Applied, Descriptor, FileSystem, Kind, Switches, Token, apply, opened, passes_self_check,
+    survey,
 };
 use palisade_windows_token::{Plan, Sid, WindowsToken, private_places};
 use proptest::prelude::*;
@@ -129,7 +129,7 @@ impl World {
         let context = context.clone().with_private(private_places(&host));
         let policy = policy.resolve(&context).ok()?;
         let files = build(&plausible(nodes, &policy));
-        survey(&mut host, &files, &policy);
+        survey(&mut host, &files, &policy, capability);
         let lowered = WindowsToken.lower(&policy, &host).ok()?;
         let all: AcceptedLosses = Guarantee::ALL.into_iter().collect();
         let (plan, report) = lowered.admit(&all).unwrap();
@@ -161,21 +161,9 @@ impl World {
             .collect()
     }
 
-    /// Places that the policy opens: a root that a guard closes is none.
+    /// Places that the policy opens.
     pub(crate) fn opened(&self) -> Vec<&AbsolutePath> {
-        let roots = self.policy.roots().iter().map(|root| &root.root);
-        let open = |path: &&AbsolutePath| {
-            let access = Access::Write((*path).clone());
-            self.policy.place(&access).is_some()
-        };
-        // A grant in a root is part of it, unless a guard closes the root.
-        let (rules, _) = self.policy.canonical().rules().unwrap();
-        let granted = rules.reopened.iter().filter(|grant| grant.write);
-        roots
-            .chain(self.policy.private())
-            .chain(granted.map(|grant| &grant.path))
-            .filter(open)
-            .collect()
+        opened(&self.policy)
     }
 }
 
@@ -248,101 +236,6 @@ fn build(nodes: &[Node]) -> FileSystem {
         files.set_descriptor(id, descriptor);
     }
     files
-}
-
-/// What a survey of the host would say.
-fn survey(host: &mut WindowsHost, files: &FileSystem, policy: &ResolvedPolicy) {
-    let case = policy.context().facts.case;
-    let everybody = files.paths();
-    let mut named: Vec<AbsolutePath> = vec![policy.context().cwd.path().clone()];
-    named.extend(policy.roots().iter().map(|root| root.root.clone()));
-    named.extend(policy.private().iter().cloned());
-    let (rules, _) = policy.canonical().rules().unwrap();
-    named.extend(rules.reopened.iter().map(|grant| grant.path.clone()));
-    let guards = policy.guards().iter().map(|guard| &guard.matcher);
-    for matcher in guards.chain(policy.read_only()) {
-        if let Some(path) = matcher.path() {
-            named.push(path.clone());
-            continue;
-        }
-        let found: Vec<AbsolutePath> = everybody
-            .iter()
-            .map(|(path, _)| path)
-            .filter(|path| matcher.specificity(path, case) == Some(path.depth()))
-            .cloned()
-            .collect();
-        named.extend(found.iter().cloned());
-        host.matches
-            .insert(matcher.to_string(), Matches::all(found));
-    }
-    let token = Token::of_user(host);
-    for (number, path) in (1..).zip(&named) {
-        host.capabilities
-            .entry(path.clone())
-            .or_insert_with(|| capability(number));
-        for above in std::iter::successors(Some(path.clone()), AbsolutePath::parent) {
-            let located = look(files, &token, &above);
-            host.places.entry(above).or_insert(located);
-        }
-    }
-    host.null_dacls = everybody
-        .iter()
-        .filter(|(_, id)| files.object(*id).unwrap().descriptor.dacl == Dacl::Null)
-        .map(|(path, _)| path.clone())
-        .collect();
-    host.second_names = SecondNames::None;
-    let to: Vec<Sid> = host
-        .capabilities
-        .values()
-        .chain([&host.logon])
-        .cloned()
-        .collect();
-    let closed = |path: &AbsolutePath| policy.place(&Access::Write(path.clone())).is_none();
-    let below_closed = |path: &AbsolutePath| {
-        let inside = |above: &AbsolutePath| {
-            let roots = policy.roots().iter().map(|root| &root.root);
-            roots
-                .chain(policy.private())
-                .any(|place| place.covers(above, case))
-        };
-        std::iter::successors(path.parent(), AbsolutePath::parent)
-            .any(|above| inside(&above) && closed(&above))
-    };
-    let left: Vec<&AbsolutePath> = everybody
-        .iter()
-        .filter(|(path, id)| {
-            let descriptor = &files.object(*id).unwrap().descriptor;
-            let opens = match &descriptor.dacl {
-                Dacl::Null => true,
-                Dacl::List(list) => list.opens_by_itself(descriptor.protected, &to),
-            };
-            opens && closed(path) && below_closed(path)
-        })
-        .map(|(path, _)| path)
-        .collect();
-    host.residue = match left.as_slice() {
-        [] => Residue::None,
-        [example, ..] => Residue::Found {
-            count: left.len() as u64,
-            example: (*example).clone(),
-        },
-    };
-}
-
-fn look(files: &FileSystem, token: &Token, path: &AbsolutePath) -> Located {
-    let Some(object) = files.at(path) else {
-        return Located::new(path.clone(), Entry::Missing);
-    };
-    let entry = match object.kind() {
-        Kind::Directory => Entry::Directory,
-        Kind::File => Entry::File,
-    };
-    let located = Located::new(path.clone(), entry);
-    let switches = Switches::PUBLISHED;
-    match check(token, &object.descriptor, Rights::WRITE_DAC, switches) {
-        Ok(()) => located,
-        Err(_) => located.with_foreign_acl(),
-    }
 }
 
 pub(crate) fn root(path: &str) -> WorkspaceRoot {

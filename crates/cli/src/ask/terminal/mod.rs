@@ -109,6 +109,11 @@ impl Prompter for Person {
         // Where there is no runtime, whoever asks waits here.
         Box::pin(async move { self.answer(prompt) })
     }
+
+    /// What is typed then is for the command, and what is on the screen may be its own.
+    fn answers_while_running(&self) -> bool {
+        false
+    }
 }
 
 /// A question that is being asked.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use palisade::Evidence;
 use palisade::runner::approve::visible;
-use palisade::runner::policy::{Clause, Grant};
+use palisade::runner::policy::{Clause, GitAccess, Grant};
 
 use super::line::Line;
 use super::page::Page;
@@ -36,13 +36,20 @@ pub(crate) fn page(evidence: &[Evidence], line: &Line, lasting: &Lasting<'_>) ->
         );
     }
     let words: Vec<OsString> = grants.iter().flat_map(|(grant, _)| words(grant)).collect();
-    let whole_network = grants
+    let whole_network = grants.iter().any(|(grant, _)| {
+        matches!(grant, Grant::HostLoopback) || (cfg!(windows) && matches!(grant, Grant::Host(_)))
+    });
+    let whole_git = grants
         .iter()
-        .any(|(grant, _)| matches!(grant, Grant::Host(_) | Grant::HostLoopback));
+        .any(|(grant, _)| **grant == Grant::Git(GitAccess::Full));
     page = page.next(
-        match whole_network {
-            true => "run it again with the whole network (one host alone cannot be opened yet)",
-            false => "run it again with just that",
+        match (whole_network, whole_git) {
+            (true, _) => "run it again with the whole network (nothing smaller opens it)",
+            // Less does not open it: what steers git never comes back from a private layer.
+            (false, true) => {
+                "run it again with all of .git open: what it puts there, hooks and settings, your own git runs later"
+            }
+            (false, false) => "run it again with just that",
         },
         line.with(&words),
     );

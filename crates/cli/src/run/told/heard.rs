@@ -95,4 +95,8 @@ impl Prompter for Overheard {
             answer
         })
     }
+
+    fn answers_while_running(&self) -> bool {
+        self.asked.answers_while_running()
+    }
 }

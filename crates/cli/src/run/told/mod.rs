@@ -36,7 +36,7 @@ use crate::events::{Event, Events};
 use crate::exit::Code;
 use crate::ground::Ground;
 use crate::ground::inside;
-use crate::lasting::{Files, Lasting, words};
+use crate::lasting::{Files, Lasting, listed, words};
 use crate::say::Voice;
 
 /// Who tells about a run.
@@ -106,10 +106,11 @@ impl Told {
         command.watched_by(move |progress| match progress {
             Progress::Judged(judgement) => {
                 heard.judged(judgement);
-                events.tell(&programs::decision(judgement, heard.place(judgement)));
+                events.tell_of(|| programs::decision(judgement, heard.place(judgement)));
             }
             Progress::Starting { sandbox, policy } => {
-                events.tell(&programs::attempt(heard.count(), *sandbox, policy));
+                let number = heard.count();
+                events.tell_of(|| programs::attempt(number, *sandbox, policy));
             }
             _ => {}
         })
@@ -138,7 +139,7 @@ impl Told {
         let sandbox = session.sandbox();
         self.heard.rules(run.rules);
         self.events
-            .tell(&programs::start(run.argv, run.cwd, sandbox));
+            .tell_of(|| programs::start(run.argv, run.cwd, sandbox));
         if self.voice.err_is_terminal && !self.voice.quiet {
             let line = status::line(&status::Holds {
                 host: sandbox.host(),
@@ -205,7 +206,7 @@ impl Told {
                 self.events.tell(&programs::denied(one, &rerun));
             }
         }
-        self.events.tell(&programs::end(finished));
+        self.events.tell_of(|| programs::end(finished));
         match outcome {
             Outcome::Denied { evidence, .. } => self.tell_denied(run, session, evidence),
             other => {
@@ -226,6 +227,7 @@ impl Told {
         let lasting = Lasting {
             file: run.paths.user.as_deref(),
             write: &run.rules.policy().settings().write.value,
+            hosts: &listed(&run.rules.policy().settings().network.value),
             argv: Some(run.argv),
             helps: &|text, grant| files.open(text, grant),
         };
@@ -243,6 +245,7 @@ impl Told {
                 "left behind",
                 " stays ",
                 "it ran again",
+                " was refused: ",
             ]
             .iter()
             .any(|words| note.contains(words))

@@ -37,6 +37,7 @@ fn of_denial(evidence: &[Evidence]) -> String {
     let lasting = Lasting {
         file: Some(Path::new("/home/dev/.config/palisade/policy.toml")),
         write: &[".".to_owned()],
+        hosts: &["docs.example:443".to_owned()],
         argv: Some(&["docker", "ps"].map(OsString::from)),
         helps: &|_, _| true,
     };

@@ -117,20 +117,13 @@ fn unknown_names(command: &str) -> Vec<String> {
             unknown.push(format!("there is no package {package}"));
         }
         if let ["xtask", task] = pair {
-            let sources = std::fs::read_to_string(repository().join("xtask/src/main.rs")).unwrap();
-            let spelled: String = task.split('-').map(capitalised).collect();
-            if !sources.contains(&spelled) {
+            let sources = std::fs::read_to_string(repository().join("xtask/src/args.rs")).unwrap();
+            if !sources.contains(&format!("\"{task}\"")) {
                 unknown.push(format!("there is no task {task}"));
             }
         }
     }
     unknown
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// Where the commands of a page run, one after another.

@@ -3,11 +3,13 @@
 mod bytes;
 mod ends;
 mod git;
+mod hosts;
 mod signals;
 mod terminal;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -72,14 +74,18 @@ fn states(word: &str) -> Vec<char> {
         if ours || !words.contains(&word.as_bytes()) {
             continue;
         }
-        let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-        let state = status
-            .lines()
-            .find_map(|line| line.strip_prefix("State:"))
-            .and_then(|state| state.trim().chars().next());
-        found.extend(state);
+        found.extend(state(&entry.path()));
     }
     found
+}
+
+/// The state of the process of this directory.
+fn state(process: &Path) -> Option<char> {
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    let state = status
+        .lines()
+        .find_map(|line| line.strip_prefix("State:"))?;
+    state.trim().chars().next()
 }
 
 /// A word that no other test uses, for [`states`].

@@ -1,12 +1,13 @@
 //! Signals that `palisade` gets are the command's, where no terminal is in between.
 
-use std::io::BufReader;
+use std::io::{BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{end_of, line, states, until, word};
+use super::{end_of, line, state, states, until, word};
 use crate::support::House;
 
 /// Starts a script, with pipes, in a process group of its own, and waits until it says that it is ready.
@@ -96,12 +97,22 @@ fn a_stopped_run_is_stopped_inside_and_goes_on_inside() {
     let mut command = house.palisade();
     let (mut child, _) = ready(command.stdin(Stdio::piped()), script, &word);
     send(&child, Signal::TSTP);
-    until("the command is stopped", || states(&word) == ['T']);
+    // Who is to go on must have stopped: the command does first, and the one who runs it right after.
+    until("both are stopped", || {
+        states(&word) == ['T']
+            && state(&PathBuf::from(format!("/proc/{}", child.id()))) == Some('T')
+    });
     send(&child, Signal::CONT);
     until("the command goes on", || {
         !states(&word).is_empty() && states(&word) != ['T']
     });
     send(&child, Signal::TERM);
+    // A shell that is told just before it begins to read only looks again when it has read something.
+    let mut lines = child.stdin.take().unwrap();
+    until("it ends", || {
+        let _ = lines.write_all(b"\n");
+        child.try_wait().unwrap().is_some()
+    });
     assert_eq!(end_of(&mut child).code(), Some(6));
 }
 

@@ -134,7 +134,7 @@ fn a_denied_commit_names_git_and_the_line_commits() {
 }
 
 #[test]
-fn a_denied_host_is_named_and_the_line_opens_the_network() {
+fn a_denied_host_is_named_and_the_line_opens_it_alone() {
     let house = House::new();
     let script = "import sys; sys.exit('urlopen error: Temporary failure in name resolution: https://host.invalid/x')";
     let said = house.say(["run", "--", "python3", "-c", script]);
@@ -143,9 +143,15 @@ fn a_denied_host_is_named_and_the_line_opens_the_network() {
         return;
     }
     let line = below(&said, AGAIN);
-    assert!(line.contains("run --net -- python3"), "{line}");
+    assert!(
+        line.contains("run --net=host.invalid:443 -- python3"),
+        "{line}"
+    );
     assert!(said.err.contains("the network is off"), "{said:?}");
-    assert_eq!(below(&said, KEEP), "[network]\naccess = \"full\"");
+    assert_eq!(
+        below(&said, KEEP),
+        "[network]\nallow = [\"host.invalid:443\"]"
+    );
 }
 
 #[test]

@@ -118,9 +118,14 @@ fn where_namespaces_are_allowed_and_nothing_in_them_the_second_line_runs() {
 }
 
 #[test]
-fn one_host_alone_is_refused_with_its_guarantee() {
+fn one_host_alone_is_refused_with_its_guarantee_where_there_is_no_network_of_its_own() {
     let house = House::new();
-    let said = house.say(["run", "--net=example.org", "--", "true"]);
+    let losses = "--accept-loss protected-paths --accept-loss metadata-outside --accept-loss process-isolation";
+    let first = format!("{} run --net=example.org {losses} -- true", program(&house));
+    let said = filtered(&house, &CONTAINER, &first);
     assert_eq!(said.code, 126, "{said:?}");
     insta::assert_snapshot!(plain(&house, &said.err));
+    // Whoever goes without it has no network at all, and is told so.
+    let again = filtered(&house, &CONTAINER, &below(&said, WITHOUT));
+    assert_eq!(again.code, 0, "{again:?}");
 }

@@ -58,6 +58,34 @@ fn stashing() {
     );
 }
 
+/// A mount stands on each name that is guarded and missing: git must not try to remove it, and nobody is told of a list
+/// that the session itself has made longer.
+#[test]
+fn placeholders_are_not_in_the_way_of_stashing_and_cleaning() {
+    let Some(repository) = Repository::new() else {
+        return;
+    };
+    repository.bench.write(".git/info/exclude", "*.log");
+    repository.bench.write("kept.log", "kept\n");
+    let mut started = repository.start();
+    let said = repository.inside(
+        &started,
+        "ls -d .claude .vscode; echo x > new; git stash push -q -u -m all; [ -e new ] || echo gone
+         git stash pop -q >/dev/null; git status --short --ignored; git clean -q -fd; ls; git check-ignore a.log",
+    );
+    assert_eq!(
+        said,
+        ".claude\n.vscode\ngone\n?? new\n!! kept.log\ndir\nfile\nkept.log\na.log\n"
+    );
+    let report = repository.import(&mut started);
+    assert!(!report.to_string().contains("info/exclude"), "{report}");
+    repository.inside(&started, "echo '*.tmp' >> .git/info/exclude");
+    let report = repository.import(&mut started);
+    assert!(report.to_string().contains("info/exclude"), "{report}");
+    started.session.end();
+    assert_eq!(repository.on_host("cat .git/info/exclude"), "*.log");
+}
+
 #[test]
 fn branching_and_merging() {
     comes_back(

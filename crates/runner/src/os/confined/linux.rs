@@ -3,21 +3,24 @@
 use std::fs;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
 use palisade_linux_landlock::survey::{self, SurveyOptions};
 use palisade_linux_landlock::{
-    Child, Command, ExitCause, GitHistory, Helper, LaunchError, Session, StartError, Started, start,
+    Child, Command, ExitCause, GitHistory, Helper, LaunchError, Session, StartError, Started,
+    Starting, begin_on,
 };
-use palisade_policy::{Enforcement, LimitKind, PolicyContext, ResolvedPolicy};
+use palisade_policy::{Enforcement, LimitKind, NetworkScope, PolicyContext, ResolvedPolicy};
 
 use super::notes;
 use super::trusted::{helper_is_same, real};
 use crate::config::Own;
+use crate::egress::{Egress, RefusedHost, Served};
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -42,6 +45,8 @@ pub(crate) struct ConfinedSession {
     claim: Mutex<Weak<Claim>>,
     /// Set by the first command that finds it so: those who take a session down are not done at once.
     lost: Arc<AtomicBool>,
+    /// The way to the hosts that the policy lists, if it lists any.
+    proxy: Option<Served>,
 }
 
 impl ConfinedSession {
@@ -53,6 +58,14 @@ impl ConfinedSession {
     /// # Errors
     /// Names the step that failed, or every loss that was not accepted, and what would help. Nothing ran.
     pub(crate) fn open(host: &Host, placed: &Placed) -> Result<Self, SetupFailure> {
+        Self::begin(host, placed)?.finish()
+    }
+
+    /// Begins to set a session up. Does not wait until that is done.
+    ///
+    /// # Errors
+    /// What can be said without setting anything up, as [`open`](Self::open).
+    pub(crate) fn begin(host: &Host, placed: &Placed) -> Result<Opening, SetupFailure> {
         let program = host.helper.as_ref().ok_or_else(|| {
             SetupFailure::new(
                 "finding the sandbox helper",
@@ -61,7 +74,9 @@ impl ConfinedSession {
                  palisade_linux_landlock::dispatch first in its main)",
             )
         })?;
-        let mut helper = Helper::new(program);
+        let ahead = host.ahead.as_ref();
+        let ahead = ahead.filter(|helper| helper.program() == program);
+        let mut helper = ahead.cloned().unwrap_or_else(|| Helper::new(program));
         if let Some(git) = &host.git {
             helper = helper.with_git(ImportOptions::new(git));
         }
@@ -75,28 +90,17 @@ impl ConfinedSession {
             let _ = builder.recursive(true).mode(0o700).create(directory);
         }
         let policy = own.guarded(&placed.policy, &context.cwd);
-        let resolved = policy.resolve(&context);
-        own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
         helper_is_same(program)?;
-        let started = start(&policy, &context, &placed.accepted, &helper)
+        let kernel = survey::kernel(&context.facts).with_proxy();
+        let starting = begin_on(kernel, policy, context, placed.accepted.clone(), helper)
             .map_err(|error| start_failure(&error))?;
-        let Started {
-            session,
-            policy,
-            enforcement,
-            history,
-            ..
-        } = started;
-        Ok(Self {
-            session,
-            policy,
+        // While the helper is at work. Where it fails, what was begun ends before any command has run.
+        let resolved = starting.resolved();
+        own.check(&resolved.map_err(|error| start_failure(&StartError::Policy(error)))?)?;
+        Ok(Opening {
+            starting,
             own,
-            enforcement,
-            has_history: history.is_some(),
-            history: Mutex::new(history),
-            before: Mutex::new(None),
-            claim: Mutex::new(Weak::new()),
-            lost: Arc::default(),
+            egress: host.egress.clone(),
         })
     }
 
@@ -130,6 +134,12 @@ impl ConfinedSession {
             ended: None,
             lost: Arc::clone(&self.lost),
         }))
+    }
+
+    /// What the proxy refused since, where there is one.
+    pub(crate) fn refused_hosts(&self, since: Instant) -> Vec<RefusedHost> {
+        let proxy = self.proxy.as_ref();
+        proxy.map_or_else(Vec::new, |proxy| proxy.refused_since(since))
     }
 
     /// What is enforced, in absolute paths.
@@ -201,10 +211,71 @@ impl ConfinedSession {
             .collect()
     }
 
+    /// Begins to end everything in the session. Does not wait.
+    pub(crate) fn begin_end(&self) {
+        // Whoever asks for one more command meanwhile gets another session.
+        self.lost.store(true, Ordering::Relaxed);
+        self.session.begin_end();
+    }
+
     /// Ends everything in the session, and waits until nothing of it is left.
     pub(crate) fn end(self) {
         self.session.end();
     }
+}
+
+/// A session that is being set up. Dropped, it ends like any other.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    starting: Starting,
+    own: Own,
+    egress: Egress,
+}
+
+impl Opening {
+    /// Waits until the session is set up.
+    ///
+    /// # Errors
+    /// As [`ConfinedSession::open`].
+    pub(crate) fn finish(self) -> Result<ConfinedSession, SetupFailure> {
+        let started = self.starting.finish();
+        let Started {
+            mut session,
+            policy,
+            enforcement,
+            history,
+            ..
+        } = started.map_err(|error| start_failure(&error))?;
+        let listener = session.take_proxy_listener();
+        let proxy = match (listener, policy.canonical().network()) {
+            (Some(listener), NetworkScope::Only(hosts)) => {
+                let served = self.egress.serve(listener, hosts.to_vec());
+                Some(served.map_err(|error| {
+                    let step = "starting the proxy for the listed hosts";
+                    SetupFailure::new(step, error.raw_os_error(), error.to_string())
+                })?)
+            }
+            _ => None,
+        };
+        Ok(ConfinedSession {
+            proxy,
+            session,
+            policy,
+            own: self.own,
+            enforcement,
+            has_history: history.is_some(),
+            history: Mutex::new(history),
+            before: Mutex::new(None),
+            claim: Mutex::new(Weak::new()),
+            lost: Arc::default(),
+        })
+    }
+}
+
+/// A helper that loads while the caller still works out what to ask of it.
+pub(crate) fn helper_ahead(program: &Path) -> Option<Helper> {
+    helper_is_same(program).ok()?;
+    Some(Helper::new(program).ahead())
 }
 
 fn start_failure(error: &StartError) -> SetupFailure {

@@ -1,16 +1,19 @@
 //! Sessions of Seatbelt. There is no process that keeps a session: each command has a profile made for what is there when
 //! it is started, and what they share is the policy and a directory for temporary files.
 
+use std::ffi::OsString;
 use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_policy::{
-    AbsolutePath, AcceptedLosses, Backend as _, Enforcement, PolicyContext, PolicyError,
-    ResolvedPolicy,
+    AbsolutePath, AcceptedLosses, Backend as _, Enforcement, NetworkAllowlistEntry, NetworkScope,
+    PolicyContext, PolicyError, ResolvedPolicy, proxy_variables,
 };
 use palisade_seatbelt::apply::{self, ApplyError, Launch, RunTag, SessionTmp};
 use palisade_seatbelt::denials::{Collector, LogSource as _, SystemLog, collect};
@@ -19,6 +22,7 @@ use palisade_seatbelt::{MacHost, Seatbelt, SeatbeltPlan, survey};
 use super::staged::{self, ended, failure, wrapped};
 use super::trusted::{helper_is_same, real};
 use crate::config::Own;
+use crate::egress::{RefusedHost, Served};
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::bare::BareProcess;
@@ -50,6 +54,17 @@ pub(crate) struct ConfinedSession {
     claim: Mutex<Weak<Claim>>,
     /// Removed with everything in it when the session ends.
     session_tmp: SessionTmp,
+    /// The way to the hosts that the policy lists, if it lists any, and where that is.
+    proxy: Option<(SocketAddrV4, Served)>,
+}
+
+/// Starts the proxy. Sandboxes have no loopback of their own here, so it listens on that of the host, where everybody on
+/// this machine can use it: it adds no secrets.
+fn serve(host: &Host, hosts: Vec<NetworkAllowlistEntry>) -> io::Result<(SocketAddrV4, Served)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let at = SocketAddrV4::new(Ipv4Addr::LOCALHOST, listener.local_addr()?.port());
+    let served = host.egress.without_credentials().serve(listener, hosts)?;
+    Ok((at, served))
 }
 
 impl ConfinedSession {
@@ -84,7 +99,16 @@ impl ConfinedSession {
             let mut builder = fs::DirBuilder::new();
             let _ = builder.recursive(true).mode(0o700).create(directory);
         }
-        let mac = MacHost::new(sandbox_exec).with_session_tmp(session_tmp.path().clone());
+        let proxy = match placed.policy.network() {
+            NetworkScope::Only(hosts) => {
+                let served = serve(host, hosts.to_vec());
+                Some(served.map_err(|error| stdio::failure("starting the proxy", &error))?)
+            }
+            NetworkScope::Off | NetworkScope::Full => None,
+        };
+        let mac = MacHost::new(sandbox_exec)
+            .with_session_tmp(session_tmp.path().clone())
+            .with_proxy_ports(proxy.iter().map(|(at, _)| at.port()));
         let guarded = own.guarded(&placed.policy, &context.cwd);
         let (policy, mac) =
             survey::resolve_and_look(&guarded, context, mac).map_err(|error| refused(&error))?;
@@ -104,6 +128,7 @@ impl ConfinedSession {
             enforcement,
             claim: Mutex::new(Weak::new()),
             session_tmp,
+            proxy,
         })
     }
 
@@ -118,6 +143,12 @@ impl ConfinedSession {
         for (name, value) in &self.environment {
             let value = value.as_path().as_os_str();
             order.env.insert((*name).into(), value.into());
+        }
+        for variable in self.proxy.iter().flat_map(|(at, _)| proxy_variables(*at)) {
+            let name = OsString::from(variable.name);
+            if !(variable.yields && order.env.contains_key(&name)) {
+                order.env.insert(name, variable.value.into());
+            }
         }
         let name = order.name();
         let launch = self.launch_now()?;
@@ -182,6 +213,12 @@ impl ConfinedSession {
     /// Nothing: see [`watch_aftermath`](Self::watch_aftermath).
     pub(crate) const fn aftermath(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What the proxy refused since, where there is one.
+    pub(crate) fn refused_hosts(&self, since: Instant) -> Vec<RefusedHost> {
+        let proxy = self.proxy.as_ref();
+        proxy.map_or_else(Vec::new, |(_, served)| served.refused_since(since))
     }
 
     /// What the kernel says that it denied in this session, in the last so long. The log may be late, and it may not be

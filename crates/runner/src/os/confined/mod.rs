@@ -13,6 +13,8 @@ mod macos;
 mod none;
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
 mod notes;
+#[cfg(not(all(target_os = "linux", feature = "linux-landlock")))]
+mod opening;
 #[cfg(all(any(target_os = "macos", test), unix, feature = "seatbelt"))]
 mod staged;
 #[cfg(any(
@@ -24,7 +26,7 @@ mod trusted;
 mod windows;
 
 #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
-pub(crate) use linux::{ConfinedProcess, ConfinedSession};
+pub(crate) use linux::{ConfinedProcess, ConfinedSession, helper_ahead};
 #[cfg(all(target_os = "macos", feature = "seatbelt"))]
 pub(crate) use macos::{ConfinedProcess, ConfinedSession};
 #[cfg(not(any(

@@ -6,6 +6,7 @@ use std::sync::{Mutex, Weak};
 use palisade_policy::{Enforcement, ResolvedPolicy};
 
 use crate::config::Own;
+use crate::egress::RefusedHost;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -33,6 +34,10 @@ impl ConfinedSession {
     }
 
     pub(crate) fn spawn(&self, _order: &Order, _stdio: Stdio) -> Result<Process, SetupFailure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn refused_hosts(&self, _since: std::time::Instant) -> Vec<RefusedHost> {
         match self.0 {}
     }
 

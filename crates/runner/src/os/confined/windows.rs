@@ -12,6 +12,7 @@ use palisade_windows_token::{
 };
 
 use crate::config::Own;
+use crate::egress::RefusedHost;
 use crate::host::{Host, real_path};
 use crate::launch::{BorrowedDescriptor, Placed};
 use crate::os::order::Order;
@@ -137,6 +138,12 @@ impl ConfinedSession {
     /// Brings nothing back.
     #[expect(clippy::unused_self, reason = "elsewhere a session can have a history")]
     pub(crate) const fn import_git(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Nothing: nobody has a network by host here.
+    #[expect(clippy::unused_self, reason = "elsewhere there is a proxy")]
+    pub(crate) const fn refused_hosts(&self, _since: std::time::Instant) -> Vec<RefusedHost> {
         Vec::new()
     }
 

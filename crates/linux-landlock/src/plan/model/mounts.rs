@@ -1,18 +1,25 @@
 //! What a command sees after the mounts of a plan, by the rules of the kernel: at each path, the last mount that covers
 //! it decides.
 
-use palisade_linux_landlock::plan::{Mount, Plan};
 use palisade_policy::AbsolutePath;
+
+use crate::plan::{Mount, Plan};
 
 /// What a command finds at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "whoever compares must know what a new view means"
+)]
+pub enum View {
     /// The host's file, read-only.
     HostReadOnly,
     /// The host's file, writable.
     HostWritable,
     /// Something fresh, with nothing of the host's in it.
     Fresh,
+    /// The same, but nobody in the session can change it.
+    Sealed,
     /// The host's file through a private layer.
     Layer,
     /// The same, not writable.
@@ -22,8 +29,16 @@ pub(crate) enum View {
 }
 
 impl View {
-    pub(crate) const fn shows_the_host(self) -> bool {
-        !matches!(self, Self::Fresh | Self::Hidden)
+    /// Whether something of the host's is seen there.
+    #[must_use]
+    pub const fn shows_the_host(self) -> bool {
+        !matches!(self, Self::Fresh | Self::Sealed | Self::Hidden)
+    }
+
+    /// Whether what is seen there can be changed.
+    #[must_use]
+    pub const fn is_writable(self) -> bool {
+        matches!(self, Self::HostWritable | Self::Fresh | Self::Layer)
     }
 
     /// What a path looks like after the first mounts.
@@ -37,6 +52,7 @@ impl View {
         }
         let on_itself = Self::after(before, path);
         match last {
+            Mount::Tmpfs { mode, .. } if mode & 0o002 == 0 => Self::Sealed,
             Mount::Tmpfs { .. } | Mount::Devices { .. } => Self::Fresh,
             Mount::Keep { writable: true, .. } => Self::HostWritable,
             Mount::Keep {
@@ -56,7 +72,8 @@ impl View {
 }
 
 /// Where a mount is.
-pub(crate) fn target(mount: &Mount) -> Option<AbsolutePath> {
+#[must_use]
+pub fn target(mount: &Mount) -> Option<AbsolutePath> {
     match mount {
         Mount::Tmpfs { at, .. } => Some(at.clone()),
         Mount::Devices { .. } => AbsolutePath::new("/dev").ok(),
@@ -71,13 +88,24 @@ pub(crate) fn target(mount: &Mount) -> Option<AbsolutePath> {
 }
 
 /// What a command of this plan finds at a path without links in it.
-pub(crate) fn view(plan: &Plan, path: &AbsolutePath) -> View {
+#[must_use]
+pub fn view(plan: &Plan, path: &AbsolutePath) -> View {
     View::after(&plan.mounts, path)
 }
 
 /// Whether a path is a mount point, which nobody can rename or remove.
-pub(crate) fn is_mount_point(plan: &Plan, path: &AbsolutePath) -> bool {
+#[must_use]
+pub fn is_mount_point(plan: &Plan, path: &AbsolutePath) -> bool {
     plan.mounts
         .iter()
         .any(|mount| target(mount).as_ref() == Some(path))
+}
+
+/// The mount that a path belongs to: the last one that covers it, by its number; `None` is the root of the file system.
+/// Nothing is renamed from one mount to another.
+#[must_use]
+pub fn mount_of(plan: &Plan, path: &AbsolutePath) -> Option<usize> {
+    plan.mounts
+        .iter()
+        .rposition(|mount| target(mount).is_some_and(|at| path.as_path().starts_with(at.as_path())))
 }

@@ -1,0 +1,147 @@
+//! The network by host: what `--net=HOST` and a policy's list open, what they do not, and what is told and kept about it.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::support::House;
+
+/// A server on this machine's loopback that answers everybody with a page, and keeps what it was asked.
+fn server() -> (u16, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heads);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            kept.lock().unwrap().push(head(&mut stream));
+            let _ = stream.write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\na page\n",
+            );
+        }
+    });
+    (port, heads)
+}
+
+fn head(stream: &mut TcpStream) -> String {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) == 1 {
+        head.push(byte[0]);
+    }
+    String::from_utf8_lossy(&head).into_owned()
+}
+
+/// Through the proxy, though it is an address of loopback; by a program that no rule knows.
+fn curl(house: &House, port: u16) -> Vec<String> {
+    let program = house.project().join("fetch");
+    if !program.exists() {
+        fs::copy("/usr/bin/curl", program).unwrap();
+    }
+    let url = format!("http://127.0.0.1:{port}/page");
+    let words = [
+        "--",
+        "./fetch",
+        "-sS",
+        "--fail",
+        "--noproxy",
+        "",
+        "--max-time",
+        "20",
+        &url,
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+fn run(flags: &[&str], words: Vec<String>) -> Vec<String> {
+    let flags = ["run", "--approval", "never"].iter().chain(flags);
+    flags.map(|word| (*word).to_owned()).chain(words).collect()
+}
+
+#[test]
+fn a_host_that_is_named_is_reached_and_no_other() {
+    let house = House::new();
+    let ((open, _), (closed, asked)) = (server(), server());
+    let net = format!("--net=127.0.0.1:{open}");
+    let fine = house.say(run(&[&net], curl(&house, open)));
+    assert_eq!((fine.code, fine.out.as_str()), (0, "a page\n"), "{fine:?}");
+    let refused = house.say(run(&[&net], curl(&house, closed)));
+    assert_ne!(refused.code, 0, "{refused:?}");
+    assert_eq!(refused.out, "");
+    assert!(asked.lock().unwrap().is_empty());
+    let text = refused.err;
+    assert!(text.contains(&format!("127.0.0.1:{closed}")), "{text}");
+    // Both are in the record, with what decided.
+    let records = house.say(["audit"]).out;
+    assert!(
+        records.contains(&format!(
+            "connect to 127.0.0.1:{open} (listed as 127.0.0.1:{open}), "
+        )),
+        "{records}"
+    );
+    assert!(
+        records.contains(&format!("connect to 127.0.0.1:{closed}, 0 bytes sent")),
+        "{records}"
+    );
+    assert!(records.contains("    refused: "), "{records}");
+}
+
+#[test]
+fn a_secret_of_the_users_policy_is_added_outside_and_known_nowhere_else() {
+    let house = House::new();
+    let (port, heads) = server();
+    let policy = format!(
+        "[network]\nallow = [\"127.0.0.1:{port}\"]\n\
+         [[network.inject]]\nhost = \"127.0.0.1:{port}\"\nheader = \"Authorization\"\nprefix = \"Bearer \"\nfrom-env = \"HOUSE_WORD\"\n"
+    );
+    house.write(
+        ".config/palisade/policy.toml",
+        &format!("version = 1\n{policy}"),
+    );
+    let unset = house.say(run(&[], curl(&house, port)));
+    assert_eq!(unset.code, 126, "{unset:?}");
+    assert!(unset.err.contains("the variable is not set"), "{unset:?}");
+    let mut command = house.palisade();
+    let output = command
+        .args(run(&[], curl(&house, port)))
+        .env("HOUSE_WORD", "hunter2")
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"a page\n", "{output:?}");
+    let heads = heads.lock().unwrap();
+    assert!(
+        heads[0]
+            .to_ascii_lowercase()
+            .contains("authorization: bearer hunter2\r\n"),
+        "{heads:?}"
+    );
+    let mut command = house.palisade();
+    let inside = command
+        .args(["run", "--", "env"])
+        .env("HOUSE_WORD", "hunter2")
+        .output()
+        .unwrap();
+    let inside = String::from_utf8_lossy(&inside.stdout).into_owned();
+    assert!(
+        !inside.contains("hunter2") && inside.contains("HTTPS_PROXY="),
+        "{inside}"
+    );
+    assert!(!house.say(["audit", "--json"]).out.contains("hunter2"));
+}
+
+#[test]
+fn a_project_binds_no_secret_of_the_user() {
+    let house = House::new();
+    let project = house.project().join(".palisade");
+    fs::create_dir_all(&project).unwrap();
+    let text = "version = 1\n[[network.inject]]\nhost = \"evil.example\"\nheader = \"X\"\nfrom-env = \"HOME\"\n";
+    fs::write(project.join("policy.toml"), text).unwrap();
+    let said = house.say(["run", "--", "true"]);
+    assert_ne!(said.code, 0, "{said:?}");
+    assert!(
+        said.err
+            .contains("only your own policy file binds secrets to hosts"),
+        "{said:?}"
+    );
+}

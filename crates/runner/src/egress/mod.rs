@@ -1,0 +1,358 @@
+//! The network by host: what the proxy of a sandbox is started with, and whom it asks and tells.
+//!
+//! A policy that lists hosts gives a session no network but a proxy (`palisade-egress-proxy`) on its own loopback. Its
+//! listener comes from inside the sandbox; everything else of it runs here.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Instant;
+
+use palisade_egress_proxy::{
+    Answer, Approver, ConnectionRecord, Decision, Later, Observer, Proxy, Refusal, Settings,
+};
+use palisade_exec_policy::language::model::Injection;
+use palisade_policy::{Environment, HostName, NetworkAllowlistEntry};
+
+pub use palisade_egress_proxy::{
+    Connector, Credential, CredentialError, Limits, Resolver, SystemConnector, SystemResolver,
+};
+
+/// So many refusals are remembered for telling why a command failed.
+const REFUSALS: usize = 64;
+
+/// What the proxies of a host's sandboxes are started with, besides the hosts that a policy lists.
+#[derive(Clone, Default)]
+pub struct Egress {
+    credentials: Vec<Credential>,
+    limits: Option<Limits>,
+    resolver: Option<Arc<dyn Resolver>>,
+    connector: Option<Arc<dyn Connector>>,
+    /// Empty until there is a session that can be asked.
+    keeper: Option<Arc<Keeper>>,
+}
+
+/// Whoever is asked about hosts and told about connections, once there is somebody.
+type Keeper = OnceLock<(Weak<dyn Gatekeeper>, Arc<dyn Observer>)>;
+
+impl Egress {
+    /// The system's names and connections, and no secrets.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            credentials: Vec::new(),
+            limits: None,
+            resolver: None,
+            connector: None,
+            keeper: None,
+        }
+    }
+
+    /// With one more secret that is added to requests for a host, so that no command has to know it.
+    #[must_use]
+    pub fn with_credential(mut self, credential: Credential) -> Self {
+        self.credentials.push(credential);
+        self
+    }
+
+    /// With the secrets that a configuration binds to hosts, from this environment.
+    ///
+    /// # Errors
+    /// One is not there, or cannot be sent.
+    pub fn with_injections<'a>(
+        mut self,
+        injections: impl IntoIterator<Item = &'a Injection>,
+        environment: &Environment,
+    ) -> Result<Self, InjectError> {
+        for one in injections {
+            let failed = |problem| InjectError {
+                injection: one.to_string(),
+                problem,
+            };
+            let value = environment.get(OsStr::new(&one.from_env));
+            let value = value.ok_or_else(|| failed(InjectProblem::NotSet))?;
+            let mut secret = one.prefix.clone().into_bytes();
+            secret.extend_from_slice(value.as_encoded_bytes());
+            let credential = Credential::new(one.host.clone(), &one.header, secret);
+            let credential =
+                credential.map_err(|error| failed(InjectProblem::Unsendable(error)))?;
+            self = self.with_credential(credential);
+        }
+        Ok(self)
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// With another resolver than the system's.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
+    /// With other connections than the system's.
+    #[must_use]
+    pub fn with_connector(mut self, connector: Arc<dyn Connector>) -> Self {
+        self.connector = Some(connector);
+        self
+    }
+
+    /// The same without secrets, for a proxy that others than the sandbox can reach.
+    #[cfg(all(target_os = "macos", feature = "seatbelt"))]
+    pub(crate) fn without_credentials(&self) -> Self {
+        Self {
+            credentials: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The same for one sandbox, whose session nobody knows yet.
+    pub(crate) fn for_sandbox(&self) -> Self {
+        Self {
+            keeper: Some(Arc::default()),
+            ..self.clone()
+        }
+    }
+
+    /// From now on these are asked and told. Who is asked is not kept alive here: it holds the proxies. Who is told is,
+    /// because connections end with the session.
+    pub(crate) fn attend(&self, keeper: Weak<dyn Gatekeeper>, ledger: Arc<dyn Observer>) {
+        if let Some(cell) = &self.keeper {
+            // A sandbox becomes one session.
+            let _ = cell.set((keeper, ledger));
+        }
+    }
+
+    /// Serves whoever connects to this listener, until it is dropped.
+    ///
+    /// # Errors
+    /// The system refuses a thread, or what it needs.
+    #[cfg_attr(
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(target_os = "macos", feature = "seatbelt")
+        )),
+        expect(dead_code, reason = "where no sandbox has a proxy, nobody serves one")
+    )]
+    pub(crate) fn serve(
+        &self,
+        listener: TcpListener,
+        entries: Vec<NetworkAllowlistEntry>,
+    ) -> io::Result<Served> {
+        let refused = Arc::<Refused>::default();
+        let desk = Arc::new(Desk {
+            keeper: self.keeper.clone(),
+            refused: Arc::clone(&refused),
+        });
+        let asked: Arc<dyn Approver> = Arc::clone(&desk) as _;
+        let mut settings = Settings::new(entries)
+            .with_approver(asked)
+            .with_observer(desk);
+        for credential in &self.credentials {
+            settings = settings.with_credential(credential.clone());
+        }
+        settings = settings.with_limits(self.limits.unwrap_or_else(limits));
+        if let Some(resolver) = &self.resolver {
+            settings = settings.with_resolver(Arc::clone(resolver));
+        }
+        if let Some(connector) = &self.connector {
+            settings = settings.with_connector(Arc::clone(connector));
+        }
+        Ok(Served {
+            _proxy: Proxy::start(listener, settings)?,
+            refused,
+        })
+    }
+}
+
+/// Why a secret that a policy binds to a host cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("network.inject: {injection}: {problem}")]
+#[non_exhaustive]
+pub struct InjectError {
+    /// The setting. It does not hold the secret.
+    pub injection: String,
+    /// What is wrong.
+    pub problem: InjectProblem,
+}
+
+/// What is wrong with a secret that a policy binds to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InjectProblem {
+    /// The environment has no such variable.
+    #[error("the variable is not set")]
+    NotSet,
+    /// No header can carry it.
+    #[error("{0}")]
+    Unsendable(CredentialError),
+}
+
+/// The usual limits, and no more connections than leave this process descriptors for everything else: each can take six.
+fn limits() -> Limits {
+    #[cfg_attr(
+        not(unix),
+        expect(unused_mut, reason = "descriptors are not counted there")
+    )]
+    let mut limits = Limits::default();
+    #[cfg(unix)]
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+        let most = usize::try_from(most / 16).unwrap_or(usize::MAX);
+        limits.connections = limits.connections.min(most.max(8));
+    }
+    limits
+}
+
+impl fmt::Debug for Egress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Egress")
+            .field("credentials", &self.credentials)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whoever is asked about hosts that a policy does not list.
+pub(crate) trait Gatekeeper: Send + Sync {
+    /// What is known about a host, or the question that has to be put. Called on a thread that nobody else waits for.
+    fn about(self: Arc<Self>, host: &HostName, port: u16) -> About;
+}
+
+/// What is known about a host.
+pub(crate) enum About {
+    /// This.
+    Known(Answer),
+    /// Nothing yet: this asks somebody, and waits. It keeps no session alive meanwhile.
+    Ask(Box<dyn FnOnce() -> Answer + Send>),
+}
+
+/// The proxy of one sandbox.
+#[derive(Debug)]
+pub(crate) struct Served {
+    /// Closed with everything that goes through it.
+    _proxy: Proxy,
+    refused: Arc<Refused>,
+}
+
+impl Served {
+    /// What was refused since, each thing once.
+    #[cfg_attr(
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(target_os = "macos", feature = "seatbelt")
+        )),
+        expect(dead_code, reason = "where no sandbox has a proxy, nobody asks it")
+    )]
+    pub(crate) fn refused_since(&self, when: Instant) -> Vec<RefusedHost> {
+        let refused = self.refused.0.lock();
+        let refused = refused.unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<RefusedHost> = Vec::new();
+        for (_, one) in refused.iter().filter(|(at, _)| *at >= when) {
+            if !found.contains(one) {
+                found.push(one.clone());
+            }
+        }
+        found
+    }
+}
+
+/// A host that was asked for and not reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RefusedHost {
+    /// As the client said it; what does not print is escaped.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) why: Refusal,
+}
+
+impl RefusedHost {
+    /// The host, if a policy that lists it would have let it be reached.
+    pub(crate) fn could_be_listed(&self) -> Option<(HostName, u16)> {
+        match self.why {
+            Refusal::NotListed | Refusal::Denied | Refusal::Unanswered => {
+                let host = HostName::parse(&self.host).ok()?;
+                Some((host, self.port))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for RefusedHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What is no host is the command's own word, and could be any.
+        match HostName::parse(&self.host) {
+            Ok(host) => write!(f, "network: {host}:{} was refused: {}", self.port, self.why),
+            Err(_) => write!(f, "network: something that is no host was refused"),
+        }
+    }
+}
+
+/// What was refused lately, in order.
+#[derive(Debug, Default)]
+struct Refused(Mutex<VecDeque<(Instant, RefusedHost)>>);
+
+impl Refused {
+    fn note(&self, record: &ConnectionRecord) {
+        let Decision::Refused { why } = &record.decision else {
+            return;
+        };
+        let (Some(host), Some(port)) = (&record.host, record.port) else {
+            return;
+        };
+        let one = RefusedHost {
+            host: host.clone(),
+            port,
+            why: why.clone(),
+        };
+        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() >= REFUSALS {
+            refused.pop_front();
+        }
+        refused.push_back((Instant::now(), one));
+    }
+}
+
+/// Between the proxy's thread and whoever decides.
+struct Desk {
+    keeper: Option<Arc<Keeper>>,
+    refused: Arc<Refused>,
+}
+
+impl Approver for Desk {
+    fn ask<'a>(&'a self, host: &'a HostName, port: u16) -> Later<'a, Answer> {
+        let (keeper, host) = (self.keeper.clone(), host.clone());
+        Box::pin(async move {
+            // A person takes longer than other connections can wait; and where the session ends meanwhile, its proxy must
+            // not end on a thread of its own.
+            let asking = move || {
+                let keeper = keeper.as_ref().and_then(|cell| cell.get());
+                let keeper = keeper.and_then(|(keeper, _)| keeper.upgrade());
+                match keeper.map(|keeper| keeper.about(&host, port)) {
+                    Some(About::Known(answer)) => answer,
+                    Some(About::Ask(ask)) => ask(),
+                    None => Answer::NotAsked,
+                }
+            };
+            let answer = tokio::task::spawn_blocking(asking).await;
+            answer.unwrap_or(Answer::Denied)
+        })
+    }
+}
+
+impl Observer for Desk {
+    fn ended(&self, record: &ConnectionRecord) {
+        self.refused.note(record);
+        if let Some((_, ledger)) = self.keeper.as_ref().and_then(|keeper| keeper.get()) {
+            ledger.ended(record);
+        }
+    }
+}
