@@ -11,6 +11,13 @@ Usage: cargo xtask COMMAND
   tidy                                the same as `ci --only tidy`
   codegen [--check]                   rewrite the generated files; with --check, fail if one is stale
   cross [--list] [--only PART]...     build, lint and test for macOS and Windows, as far as Linux can
+  escapes [ARGUMENTS]                 every probe in every subject, ours and peers: `escapes --help`
+  useful [ARGUMENTS]                  everyday commands that must do inside what they do outside
+  denials [ARGUMENTS]                 induced denials: is each explained, and does the line offered work?
+  friction [ARGUMENTS]                how often a person would be asked
+  bench [ARGUMENTS]                   what a launch and work inside cost, beside bare and beside peers: `bench --help`
+  fuzz [ARGUMENTS]                    run every fuzz target in turn: `fuzz --help`
+  peers [ARGUMENTS]                   install other sandboxes into a scratch directory: `peers --help`
   prove-ci [--list] [--only NAME]...  break a clone of HEAD in every known way and see CI fail each time
   help                                print this
 
@@ -20,10 +27,32 @@ With PALISADE_CI_STRICT=1 a skipped step counts as a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
-    Ci { list: bool, only: Vec<String> },
-    Codegen { check: bool },
-    Cross { list: bool, only: Vec<String> },
-    ProveCi { list: bool, only: Vec<String> },
+    Ci {
+        list: bool,
+        only: Vec<String>,
+    },
+    Codegen {
+        check: bool,
+    },
+    Cross {
+        list: bool,
+        only: Vec<String>,
+    },
+    ProveCi {
+        list: bool,
+        only: Vec<String>,
+    },
+    /// One of those that `palisade-conformance` answers, with its arguments.
+    Evidence {
+        name: String,
+        arguments: Vec<String>,
+    },
+    Fuzz {
+        arguments: Vec<String>,
+    },
+    Peers {
+        arguments: Vec<String>,
+    },
 }
 
 pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command> {
@@ -36,6 +65,16 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command> {
         "ci" => selection(args).map(|(list, only)| Command::Ci { list, only }),
         "cross" => selection(args).map(|(list, only)| Command::Cross { list, only }),
         "prove-ci" => selection(args).map(|(list, only)| Command::ProveCi { list, only }),
+        "escapes" | "useful" | "denials" | "friction" | "bench" => Ok(Command::Evidence {
+            arguments: args.collect(),
+            name: command,
+        }),
+        "fuzz" => Ok(Command::Fuzz {
+            arguments: args.collect(),
+        }),
+        "peers" => Ok(Command::Peers {
+            arguments: args.collect(),
+        }),
         "tidy" => match args.next() {
             None => Ok(Command::Ci {
                 list: false,
@@ -126,6 +165,13 @@ mod tests {
             Command::ProveCi {
                 list: false,
                 only: vec!["fmt".to_owned()],
+            },
+        );
+        check(
+            "escapes --only fs-create",
+            Command::Evidence {
+                name: "escapes".to_owned(),
+                arguments: vec!["--only".to_owned(), "fs-create".to_owned()],
             },
         );
     }

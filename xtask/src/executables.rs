@@ -27,12 +27,12 @@ pub(crate) enum Kind {
     Test,
 }
 
-/// Runs a command that builds and says what it built, which is `cargo test --no-run --message-format=json` and more.
+/// Runs a command that builds and says what it built, with `--message-format=json`.
 pub(crate) fn build(mut command: Command) -> Result<Vec<Executable>> {
-    let output = command.output().context("cargo test --no-run")?;
+    let output = command.output().context("cargo")?;
     if !output.status.success() {
         bail!(
-            "the tests do not compile:\n{}",
+            "it does not compile:\n{}",
             complaints(&output.stdout, &output.stderr)
         );
     }

@@ -10,8 +10,11 @@ mod ci;
 mod codegen;
 mod cross;
 mod diff;
+mod evidence;
 mod executables;
 mod files;
+mod fuzz;
+mod peers;
 mod process;
 mod prove_ci;
 mod stage;
@@ -58,6 +61,9 @@ fn run() -> Result<bool> {
             Ok(true)
         }
         Command::Cross { only, .. } => cross::run(&workspace, &only),
+        Command::Evidence { name, arguments } => evidence::run(&workspace, &name, &arguments),
+        Command::Fuzz { arguments } => fuzz::run(&workspace, &arguments),
+        Command::Peers { arguments } => peers::run(&workspace, &arguments),
         Command::ProveCi { list: true, .. } => {
             prove_ci::list();
             Ok(true)

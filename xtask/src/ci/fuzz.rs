@@ -1,4 +1,5 @@
-//! Step `fuzz`: the fuzz targets compile on the pinned toolchain. Running them needs nightly and is done by hand.
+//! Step `fuzz`: the fuzz targets compile on the pinned toolchain, and every seed, those that once broke something among
+//! them, goes through its target. Looking for new inputs needs nightly: `cargo xtask fuzz`.
 
 use std::process::{Command, Stdio};
 
@@ -17,12 +18,15 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
             "libfuzzer-sys needs a C++ compiler".to_owned(),
         ));
     }
-    let mut command = workspace.cargo(&["check", "--quiet", "--bins", "--manifest-path", manifest]);
     // Otherwise `fuzz/target` would appear, a second place to clean.
-    command
-        .arg("--target-dir")
-        .arg(workspace.metadata()?.target_directory.join("fuzz"));
-    process::run_each([command])
+    let target_dir = workspace.metadata()?.target_directory.join("fuzz");
+    let cargo = |subcommand: &str, what: &str| {
+        let mut command =
+            workspace.cargo(&[subcommand, "--quiet", what, "--manifest-path", manifest]);
+        command.arg("--target-dir").arg(&target_dir);
+        command
+    };
+    process::run_each([cargo("check", "--bins"), cargo("test", "--lib")])
 }
 
 fn has_cpp_compiler() -> bool {

@@ -5,6 +5,7 @@
 mod bench;
 mod clippy;
 mod docs;
+mod escapes;
 mod fmt;
 mod fuzz;
 mod generated;
@@ -15,6 +16,7 @@ mod snapshots;
 mod steps;
 pub(crate) mod testing;
 mod unprivileged;
+mod useful;
 
 use std::time::Instant;
 

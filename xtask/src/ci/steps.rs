@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::{
-    bench, clippy, docs, fmt, fuzz, generated, licences, public_api, snapshots, testing,
-    unprivileged,
+    bench, clippy, docs, escapes, fmt, fuzz, generated, licences, public_api, snapshots, testing,
+    unprivileged, useful,
 };
 use crate::cross;
 use crate::tidy;
@@ -72,6 +72,20 @@ pub(crate) const STEPS: &[Step] = &[
         run: unprivileged::run,
     },
     Step {
+        name: "escapes",
+        checks: "every probe in the library, the helper and the command, on this host and on weaker ones, as root and as \
+                 an ordinary user: what is promised is contained, and what gets through is known",
+        broken_by: "a mount that stays writable, a system call that is let through, a residue that is none",
+        run: escapes::run,
+    },
+    Step {
+        name: "useful",
+        checks: "everyday commands of thirteen ecosystems do in the sandbox what they do outside, as root and as an ordinary \
+                 user, in the full tier; what is said not to work does not",
+        broken_by: "a placeholder that git trips over, a command that is wrongly said not to work",
+        run: useful::run,
+    },
+    Step {
         name: "cross",
         checks: "macOS and Windows: what ships builds and lints for both, and its tests pass under Wine",
         broken_by: "a warning that only Windows sees, a failing test under Wine",
@@ -121,8 +135,8 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzz",
-        checks: "the fuzz targets compile",
-        broken_by: "renaming what a fuzz target calls",
+        checks: "the fuzz targets compile, and every seed in `fuzz/seeds` keeps their laws",
+        broken_by: "renaming what a fuzz target calls, or a reader that panics on a seed",
         run: fuzz::run,
     },
     Step {

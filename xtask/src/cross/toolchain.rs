@@ -17,7 +17,7 @@ pub(super) const MSVC: &str = "x86_64-pc-windows-msvc";
 pub(super) const MACOS: &str = "aarch64-apple-darwin";
 
 /// Members that are for us alone: they are not built for other systems.
-const OURS: &[&str] = &["palisade-probes", "xtask"];
+const OURS: &[&str] = &["palisade-conformance", "palisade-probes", "xtask"];
 
 /// The system's `cargo COMMAND` for this target. Targets share one folder, so that each builds `std` once.
 pub(super) fn cargo(workspace: &Workspace, command: &str, target: &str) -> Result<Command> {

@@ -88,8 +88,8 @@ pub(super) const BREAKS: &[Break] = &[
     },
     Break {
         name: "protected-paths-writable",
-        step: "unprivileged",
-        evidence: "deviation: git-hooks-write (Full, Write)",
+        step: "escapes",
+        evidence: "deviation: library, full: git-hooks-write (Write)",
         edit: |specimen| {
             specimen.replace(
                 "crates/linux-landlock/src/init/mounts.rs",
@@ -100,8 +100,8 @@ pub(super) const BREAKS: &[Break] = &[
     },
     Break {
         name: "system-call-let-through",
-        step: "unprivileged",
-        evidence: "deviation: krn-keyctl (Full, Write)",
+        step: "escapes",
+        evidence: "deviation: library, full: krn-keyctl (Write)",
         edit: |specimen| {
             specimen.replace(
                 "crates/linux-landlock/src/seccomp/rules.rs",
@@ -112,13 +112,37 @@ pub(super) const BREAKS: &[Break] = &[
     },
     Break {
         name: "probe-expected-to-escape",
-        step: "unprivileged",
-        evidence: "deviation: krn-setns (Full, Write)",
+        step: "escapes",
+        evidence: "deviation: library, full: krn-setns (Write)",
         edit: |specimen| {
             specimen.replace(
                 "crates/probes/src/registry/kernel.rs",
                 "attempt!(attempts::kernel::setns),\n    )",
                 "attempt!(attempts::kernel::setns),\n    )\n    .full(crate::probe::Expected::Residue(\"prove_ci\"))",
+            )
+        },
+    },
+    Break {
+        name: "placeholders-in-the-way-of-git",
+        step: "useful",
+        evidence: "command (full) git-clean: broken",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/linux-landlock/src/init/mounts.rs",
+                "super::unseen::hide(plan, self.scratch()?);",
+                "self.scratch()?;",
+            )
+        },
+    },
+    Break {
+        name: "working-command-said-not-to",
+        step: "useful",
+        evidence: "command (full) gcc-run: works, though declared not to",
+        edit: |specimen| {
+            specimen.replace(
+                "crates/conformance/src/useful/commands/c.toml",
+                "name = \"gcc-run\"\n",
+                "name = \"gcc-run\"\nnever = \"prove_ci\"\n",
             )
         },
     },
@@ -413,6 +437,18 @@ pub(super) const BREAKS: &[Break] = &[
         edit: |specimen| {
             let target = specimen.first_file("fuzz/fuzz_targets", ".rs")?;
             specimen.append(&target, "compile_error!(\"prove_ci was here\");\n")
+        },
+    },
+    Break {
+        name: "seed-that-breaks-a-law",
+        step: "fuzz",
+        evidence: "prove_ci was here",
+        edit: |specimen| {
+            specimen.replace(
+                "fuzz/src/policy_json.rs",
+                "    survives::<SandboxPolicy>(data);\n",
+                "    assert!(data.is_empty(), \"prove_ci was here\");\n    survives::<SandboxPolicy>(data);\n",
+            )
         },
     },
     Break {
