@@ -134,6 +134,12 @@ impl Channel {
         let _ = shutdown(&self.0, Shutdown::Write);
     }
 
+    /// Whether there is something to receive, or nobody left who could send it.
+    pub(crate) fn has_something(&self) -> bool {
+        let mut watched = [PollFd::new(&self.0, PollFlags::IN)];
+        retry(|| poll(&mut watched, Some(&Timespec::default()))).map_or(true, |ready| ready > 0)
+    }
+
     /// Whether nobody holds the other end any more.
     pub(crate) fn is_finished(&self) -> bool {
         let mut watched = [PollFd::new(&self.0, PollFlags::empty())];

@@ -146,8 +146,9 @@ impl Groups {
     }
 }
 
-/// Where a process enters the groups, opened by one that may.
-pub(super) struct Doors(Vec<OwnedFd>);
+/// Where a process enters the groups, opened by one that may; none where there are no groups.
+#[derive(Default)]
+pub(super) struct Doors(pub(super) Vec<OwnedFd>);
 
 impl Doors {
     /// Moves the calling process into the groups; what it forks is born there.

@@ -1,12 +1,10 @@
 //! Makes what must exist for a session and removes it when everybody else is gone, however they went.
 //!
-//! The janitor is started before anything is made. It waits for the end of a pipe that only the helper and init hold,
+//! The janitor is started before anything is made. It waits until a descriptor says that nothing of the session is left,
 //! and keeps the caller's channel open, so that the caller can wait for it. Should the janitor itself be killed, the
-//! helper does its chores. A placeholder is an empty directory with a
-//! mark; it is shared between sessions by a lock, because removing it under another session would take that one's
-//! mount along.
+//! helper does its chores. A placeholder is an empty directory with a mark; it is shared between sessions by a lock, because
+//! removing it under another session would take that one's mount along.
 
-use std::cell::Cell;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -16,6 +14,7 @@ use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, XattrFlags, fchmod, fgetxattr, flock,
     fremovexattr, fsetxattr, fstat, mkdirat, openat, openat2, statat, unlinkat,
 };
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -31,81 +30,78 @@ use crate::sys::reap::reap_this;
 /// The mark of an empty directory that nobody but Palisade needs.
 pub(crate) const PLACEHOLDER_MARK: &str = "user.palisade.placeholder";
 
-/// The janitor's employer: as long as this lives, the janitor waits.
+/// The janitor's employer.
 pub(super) struct Janitor {
+    /// As long as this lives, the janitor waits, where it waits for this.
     alive: Option<OwnedFd>,
-    answer: OwnedFd,
-    is_ready: Cell<bool>,
     pid: i32,
     chores: Chores,
 }
 
-/// What the janitor makes and removes.
-#[derive(Clone)]
-struct Chores {
-    placeholders: Vec<AbsolutePath>,
-    /// Protected directories that are empty: where there are no marks, each may be a placeholder of another session,
-    /// which must not remove it while this one stands on it.
-    empty: Vec<AbsolutePath>,
-    tmpdir: Option<AbsolutePath>,
-    groups: Groups,
-}
+/// Where the janitor says that everything is made.
+pub(super) struct Announcement(OwnedFd);
 
-impl Janitor {
-    /// Starts a janitor if the plan needs one. It makes things while the namespaces are made, which takes as long;
-    /// whoever needs them asks [`ready`](Self::ready) first.
-    pub(super) fn appoint(plan: &Plan, channel: &Channel) -> Result<Option<Self>, Failed> {
-        let chores = Chores::of(plan).during(Step::Janitor)?;
-        if chores.is_empty() {
-            return Ok(None);
-        }
-        let (gone, alive) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
-        let (answer, answers) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
-        match process::fork().during(Step::Janitor)? {
-            Forked::Child => {
-                drop((alive, answer));
-                work(&chores, channel, &gone, answers);
-                process::exit_now(0)
-            }
-            Forked::Parent(pid) => {
-                drop((gone, answers));
-                Ok(Some(Self {
-                    alive: Some(alive),
-                    answer,
-                    is_ready: Cell::new(false),
-                    pid,
-                    chores,
-                }))
-            }
-        }
+/// What the janitor says it with.
+pub(super) struct Voice(OwnedFd);
+
+impl Announcement {
+    pub(super) fn new() -> Result<(Self, Voice), Failed> {
+        let (hears, says) = pipe_with(PipeFlags::CLOEXEC).during(Step::Janitor)?;
+        Ok((Self(hears), Voice(says)))
     }
 
-    /// Waits until the janitor has made everything.
-    pub(super) fn ready(&self) -> Result<(), Failed> {
-        if self.is_ready.get() {
-            return Ok(());
-        }
+    /// Waits until the janitor has made everything for this plan.
+    pub(super) fn wait(self, plan: &Plan) -> Result<(), Failed> {
         let mut record = [0_u8; 8];
-        let read = retry(|| rustix::io::read(&self.answer, &mut record)).during(Step::Janitor)?;
+        let read = retry(|| rustix::io::read(&self.0, &mut record)).during(Step::Janitor)?;
         let [a, b, c, d, e, f, g, h] = record;
         let (errno, index) = (
             i32::from_le_bytes([a, b, c, d]),
             u32::from_le_bytes([e, f, g, h]),
         );
         match (read, errno) {
-            (8, 0) => {
-                self.is_ready.set(true);
-                Ok(())
-            }
+            (8, 0) => Ok(()),
             (8, errno) => {
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
                 let errno = Errno::from_raw_os_error(errno);
-                Err(match self.chores.placeholders.get(index) {
+                Err(match plan.placeholders.get(index) {
                     Some(path) => Failed::at(Step::Janitor, path, errno),
                     None => Failed::new(Step::Janitor, errno),
                 })
             }
             _ => Err(Failed::new(Step::Janitor, Errno::CHILD)),
+        }
+    }
+}
+
+/// What the janitor makes and removes.
+pub(super) struct Chores {
+    placeholders: Vec<AbsolutePath>,
+    /// Protected directories. Where there are no marks, each that is empty may be a placeholder of another session, which
+    /// must not remove it while this one stands on it.
+    guarded: Vec<AbsolutePath>,
+    tmpdir: Option<AbsolutePath>,
+    groups: Groups,
+}
+
+impl Janitor {
+    /// Starts a janitor. It makes things while others set the session up; whoever needs them waits for the
+    /// [announcement](Announcement). It waits until `gone` is readable, or at its end: a process that has ended, or a pipe
+    /// that nobody holds any more. `alive` is the other end of that pipe.
+    pub(super) fn appoint(
+        chores: Chores,
+        channel: &Channel,
+        voice: Voice,
+        gone: OwnedFd,
+        alive: Option<OwnedFd>,
+    ) -> Result<Self, Failed> {
+        match process::fork().during(Step::Janitor)? {
+            Forked::Child => {
+                drop(alive);
+                work(&chores, channel, &gone, voice);
+                process::exit_now(0)
+            }
+            Forked::Parent(pid) => Ok(Self { alive, pid, chores }),
         }
     }
 
@@ -114,14 +110,9 @@ impl Janitor {
         self.pid
     }
 
-    /// The private temporary directory, if one was asked for.
-    pub(super) fn tmpdir(&self) -> Option<&AbsolutePath> {
-        self.chores.tmpdir.as_ref()
-    }
-
-    /// The session's control groups.
-    pub(super) const fn groups(&self) -> &Groups {
-        &self.chores.groups
+    /// What it does.
+    pub(super) const fn chores(&self) -> &Chores {
+        &self.chores
     }
 }
 
@@ -140,25 +131,44 @@ impl Drop for Janitor {
 }
 
 impl Chores {
-    fn of(plan: &Plan) -> Result<Self, Errno> {
-        let name = unforeseeable_name()?;
+    /// What a plan asks for; `name` is one that nobody can foresee. `None` if that is nothing.
+    pub(super) fn of(plan: &Plan, name: &str) -> Result<Option<Self>, Errno> {
         let tmpdir = format!("/tmp/{name}");
-        Ok(Self {
+        let chores = Self {
             placeholders: plan.placeholders.clone(),
-            empty: empty_directories(plan),
+            guarded: guarded(plan),
             tmpdir: match plan.private_tmpdir {
                 true => Some(AbsolutePath::new(tmpdir).map_err(|_| Errno::INVAL)?),
                 false => None,
             },
-            groups: Groups::of(plan, &name),
-        })
+            groups: Groups::of(plan, name),
+        };
+        Ok((!chores.is_nothing()).then_some(chores))
     }
 
-    fn is_empty(&self) -> bool {
+    /// The private temporary directory, if one was asked for.
+    pub(super) const fn tmpdir(&self) -> Option<&AbsolutePath> {
+        self.tmpdir.as_ref()
+    }
+
+    /// The session's control groups.
+    pub(super) const fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    fn is_nothing(&self) -> bool {
         self.placeholders.is_empty()
-            && self.empty.is_empty()
             && self.tmpdir.is_none()
             && self.groups.is_empty()
+            && self.empty().next().is_none()
+    }
+
+    /// The guarded directories that hold nothing now.
+    fn empty(&self) -> impl Iterator<Item = &AbsolutePath> {
+        let is_empty = |path: &&AbsolutePath| {
+            std::fs::read_dir(path.as_path()).is_ok_and(|mut entries| entries.next().is_none())
+        };
+        self.guarded.iter().filter(is_empty)
     }
 
     /// Makes everything; a failure comes with the index of the placeholder that it is about.
@@ -171,7 +181,7 @@ impl Chores {
             made.push(Placeholder::make(path).map_err(|errno| (errno, index))?);
         }
         let unrelated = |errno| (errno, u32::MAX);
-        for path in &self.empty {
+        for path in self.empty() {
             shared.push(share_existing(path).map_err(unrelated)?);
         }
         if let Some(tmpdir) = &self.tmpdir {
@@ -201,15 +211,16 @@ impl Chores {
     }
 }
 
-fn unforeseeable_name() -> Result<String, Errno> {
+/// A name for what is made in places that others use as well.
+pub(super) fn unforeseeable_name() -> Result<String, Errno> {
     let mut random = [0_u8; 16];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("palisade-{digits}"))
+    let digits = u128::from_le_bytes(random);
+    Ok(format!("palisade-{digits:032x}"))
 }
 
-/// The janitor's life. It shares nothing with the session but the end of a pipe, and holds the channel until it is done.
-fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
+/// The janitor's life. It shares nothing with the session, and holds the channel until it is done.
+fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, voice: Voice) {
     // A terminal's signals are not for it.
     let _ = rustix::process::setsid();
     let (mut made, mut shared) = (Vec::new(), Vec::new());
@@ -219,29 +230,27 @@ fn work(chores: &Chores, _channel: &Channel, gone: &OwnedFd, answers: OwnedFd) {
     };
     let mut record = errno.to_le_bytes().to_vec();
     record.extend(index.to_le_bytes());
-    let told = retry(|| rustix::io::write(&answers, &record)).is_ok();
-    drop(answers);
+    let told = retry(|| rustix::io::write(&voice.0, &record)).is_ok();
+    drop(voice);
     if told && errno == 0 {
-        // Returns when the last holder is gone. Not earlier, though nothing of the session were left: while its mounts
-        // stand on a placeholder, removing that makes the kernel wait for all processors once more.
-        let _ = retry(|| rustix::io::read(gone, &mut [0_u8; 1]));
+        // Not earlier, though no process of the session were left: while its mounts stand on a placeholder, removing that
+        // makes the kernel wait for all processors once more.
+        let mut watched = [PollFd::new(gone, PollFlags::IN)];
+        let _ = retry(|| poll(&mut watched, None));
     }
     drop(shared);
     chores.finish(made);
 }
 
-/// The protected directories of a plan that exist and hold nothing.
-fn empty_directories(plan: &Plan) -> Vec<AbsolutePath> {
-    let is_empty = |path: &AbsolutePath| {
-        std::fs::read_dir(path.as_path()).is_ok_and(|mut entries| entries.next().is_none())
-    };
+/// The protected and masked directories of a plan that are there without it.
+fn guarded(plan: &Plan) -> Vec<AbsolutePath> {
     plan.mounts
         .iter()
         .filter_map(|mount| match mount {
             Mount::Protect { path } | Mount::Mask { path, .. } => Some(path),
             _ => None,
         })
-        .filter(|path| !plan.placeholders.contains(path) && is_empty(path))
+        .filter(|path| !plan.placeholders.contains(path))
         .cloned()
         .collect()
 }

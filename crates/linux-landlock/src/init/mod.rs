@@ -1,10 +1,10 @@
 //! What runs in the helper: sets the session up once, then starts commands on request.
 //!
 //! ```text
-//! helper (outer)   reads the plan; starts the janitor; makes init; waits for it
-//!   janitor        removes placeholders when everybody else is gone
-//!   init           process 1 of the session: mounts, rules, no capabilities; serves requests
+//! helper (outer)   gives birth to init; reads the plan; starts the janitor; waits for both
+//!   init           process 1 of the session: namespaces, mounts, rules, no capabilities; serves requests
 //!     command      the rest of the way to exec is system calls only
+//!   janitor        makes placeholders, and removes them when everybody else is gone
 //! ```
 //! In the landlock tier the process that serves is no init, but adopts orphans, and so does the helper above it.
 //!
@@ -18,11 +18,14 @@ mod janitor;
 mod mounts;
 mod namespaces;
 mod network;
+mod newborn;
+mod outer;
 mod privileges;
 mod remove_tree;
 mod rules;
 mod sampler;
 mod serve;
+mod stock;
 mod stores;
 mod subreaper;
 mod tree;
@@ -38,13 +41,11 @@ use std::process::ExitCode;
 use palisade_policy::AbsolutePath;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::channel::Channel;
-use crate::plan::{LimitMechanism, Plan, Tier};
+use crate::plan::{LimitMechanism, Plan};
 use crate::step::Step;
-use crate::sys::reap::end_everybody_else;
-use crate::sys::{process, signals};
+use crate::sys::process;
 use crate::wire::{Failure, SetupReply, Wire};
 
 pub(crate) use command::{ChildSetup, PreparedExec};
@@ -110,7 +111,7 @@ pub(crate) fn dispatch(arguments: &[OsString]) -> Option<ExitCode> {
     let asked = arguments.get(1).map(OsString::as_os_str)
         == Some(OsStr::from_bytes(HELPER_ARGUMENT.as_bytes()));
     asked.then(|| match adopt_channel() {
-        Ok(channel) => outer(channel),
+        Ok(channel) => outer::run(&channel),
         Err(_) => ExitCode::from(125),
     })
 }
@@ -126,30 +127,6 @@ fn adopt_channel() -> Result<Channel, Errno> {
     process::close_range(3, number - 1)?;
     process::close_range(number + 1, u32::MAX)?;
     Ok(Channel::from(channel))
-}
-
-fn outer(channel: Channel) -> ExitCode {
-    signals::heed_ignored();
-    // Out of the caller's process group: a Ctrl-C in its terminal is for the commands, and the caller passes it on.
-    // Whoever leads a group already is not in a terminal's.
-    let _ = rustix::process::setsid();
-    let outcome = receive_plan(&channel).and_then(|plan| {
-        rustix::process::chdir("/").during(Step::ReadPlan)?;
-        Outer::prepare(plan, &channel)?.run(&channel)
-    });
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failed) => {
-            report_failure(&channel, &failed);
-            ExitCode::from(125)
-        }
-    }
-}
-
-fn receive_plan(channel: &Channel) -> Result<Plan, Failed> {
-    let frame = channel.receive().during(Step::ReadPlan)?;
-    let (bytes, _) = frame.ok_or(Failed::new(Step::ReadPlan, Errno::PIPE))?;
-    Plan::from_bytes(&bytes).map_err(|_| Failed::new(Step::ReadPlan, Errno::BADMSG))
 }
 
 /// Answers the plan.
@@ -175,164 +152,6 @@ fn report_failure(channel: &Channel, failed: &Failed) {
         tmpdir: None,
     };
     let _ = channel.send(&reply.to_bytes(), &[]);
-}
-
-/// The helper before the session exists.
-struct Outer {
-    plan: Plan,
-    janitor: Option<janitor::Janitor>,
-    /// Held until init is gone, and the session's mounts with it.
-    stores: stores::Stores,
-}
-
-impl Outer {
-    fn prepare(plan: Plan, channel: &Channel) -> Result<Self, Failed> {
-        let janitor = janitor::Janitor::appoint(&plan, channel)?;
-        let stores = stores::Stores::lock(&plan)?;
-        Ok(Self {
-            plan,
-            janitor,
-            stores,
-        })
-    }
-
-    /// The helper itself stays out of the groups: it waits for the janitor, who waits until they are empty.
-    fn doors(&self) -> Result<Option<cgroup::Doors>, Failed> {
-        let Some(groups) = self.groups().filter(|groups| !groups.is_empty()) else {
-            return Ok(None);
-        };
-        self.wait_for_janitor()?;
-        groups.doors().map(Some).during(Step::ControlGroup)
-    }
-
-    /// Waits for what the janitor makes, where it makes anything.
-    fn wait_for_janitor(&self) -> Result<(), Failed> {
-        self.janitor
-            .as_ref()
-            .map_or(Ok(()), janitor::Janitor::ready)
-    }
-
-    fn groups(&self) -> Option<&cgroup::Groups> {
-        self.janitor.as_ref().map(janitor::Janitor::groups)
-    }
-
-    fn run(self, channel: &Channel) -> Result<(), Failed> {
-        match self.plan.tier {
-            Tier::Full => self.run_namespaces(channel),
-            Tier::Landlock => self.run_subreaper(channel),
-        }
-    }
-
-    fn run_namespaces(self, channel: &Channel) -> Result<(), Failed> {
-        let uid = rustix::process::geteuid().as_raw();
-        let gid = rustix::process::getegid().as_raw();
-        let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Namespaces)?;
-        let doors = self.doors()?;
-        match process::fork_into(namespaces::BIRTH).during(Step::Namespaces)? {
-            process::Forked::Child => {
-                drop(lifeline);
-                let entered = enter(doors);
-                let code = match entered.and_then(|()| self.become_init(channel, helper, uid, gid))
-                {
-                    Ok(()) => 0,
-                    Err(failed) => {
-                        report_failure(channel, &failed);
-                        125
-                    }
-                };
-                process::exit_now(code)
-            }
-            process::Forked::Parent(pid) => {
-                drop(helper);
-                watch::until_gone(pid, channel);
-                Ok(())
-            }
-        }
-    }
-
-    /// In the new namespaces: sets the session up and serves it until the caller is gone.
-    fn become_init(
-        &self,
-        channel: &Channel,
-        helper: OwnedFd,
-        uid: u32,
-        gid: u32,
-    ) -> Result<(), Failed> {
-        let plan = &self.plan;
-        namespaces::enter(uid, gid)?;
-        let network = network::Network::begin(plan)?;
-        let mounter = mounts::Mounter::begin(plan, &self.stores)?;
-        self.wait_for_janitor()?;
-        mounter.mount_all(plan)?;
-        // Before the network, which takes longer than the mounts.
-        let ruleset = plan.landlock.as_ref().map(rules::build).transpose()?;
-        let mut handed_out = plan
-            .git
-            .iter()
-            .map(|git| {
-                mounts::open_directory(&git.common_dir).during_at(Step::Overlay, &git.common_dir)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let handles = handed_out
-            .iter()
-            .map(|view| mounts::pick(view.as_fd()).during(Step::Overlay))
-            .collect::<Result<Vec<_>, _>>()?;
-        handed_out.extend(handles);
-        handed_out.extend(network.enter()?);
-        privileges::renounce()?;
-        let session = serve::Session::new(plan, ruleset, None, self.groups(), helper)?;
-        report_success(channel, None, &handed_out)?;
-        drop(handed_out);
-        session.serve(channel)?;
-        // Init's end would kill everybody too, but only after its descriptors are closed: where the helper is gone as
-        // well, the janitor would be at work by then.
-        if self.janitor.is_some() {
-            end_everybody_else();
-        }
-        Ok(())
-    }
-
-    /// Two processes adopt what commands leave behind, one above the other: whichever is killed, the other ends the
-    /// tree.
-    fn run_subreaper(self, channel: &Channel) -> Result<(), Failed> {
-        subreaper::adopt_orphans().during(Step::Serve)?;
-        let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Serve)?;
-        let doors = self.doors()?;
-        match process::fork().during(Step::Serve)? {
-            process::Forked::Child => {
-                drop(lifeline);
-                let served = enter(doors).and_then(|()| self.serve_as_subreaper(channel, helper));
-                if let Err(failed) = &served {
-                    report_failure(channel, failed);
-                }
-                subreaper::sweep(None);
-                process::exit_now(if served.is_ok() { 0 } else { 125 })
-            }
-            process::Forked::Parent(pid) => {
-                drop(helper);
-                let renounced = privileges::renounce();
-                if renounced.is_ok() {
-                    watch::until_gone(pid, channel);
-                }
-                subreaper::sweep(self.janitor.as_ref().map(janitor::Janitor::pid));
-                renounced
-            }
-        }
-    }
-
-    fn serve_as_subreaper(&self, channel: &Channel, helper: OwnedFd) -> Result<(), Failed> {
-        self.wait_for_janitor()?;
-        let tmpdir = self.janitor.as_ref().and_then(janitor::Janitor::tmpdir);
-        let session = subreaper::begin(&self.plan, tmpdir, self.groups(), helper)?;
-        report_success(channel, tmpdir, &[])?;
-        session.serve(channel)
-    }
-}
-
-fn enter(doors: Option<cgroup::Doors>) -> Result<(), Failed> {
-    doors
-        .map_or(Ok(()), cgroup::Doors::enter)
-        .during(Step::ControlGroup)
 }
 
 /// Whether init has to measure something now and then.

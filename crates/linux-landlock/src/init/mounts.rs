@@ -18,9 +18,10 @@ use rustix::mount::{
     open_tree,
 };
 
+use super::stock::{BLANK_DIRECTORY, BLANK_FILE, Devices, Stock};
 use super::stores::Stores;
 use super::{During, Failed};
-use crate::plan::{Device, MaskKind, Mount, OverlayStore, Plan};
+use crate::plan::{MaskKind, Mount, OverlayStore, Plan};
 use crate::step::Step;
 use crate::sys::mount::{Change, NO_DEV, NO_SUID, READ_ONLY, change_one, change_recursively};
 
@@ -63,33 +64,46 @@ pub(super) fn resolve(path: &AbsolutePath, flags: OFlags) -> Result<OwnedFd, Err
 pub(super) struct Mounter {
     /// Trees of the host, with the index of the step that puts them back.
     kept: Vec<(usize, OwnedFd)>,
-    devices: Vec<(Device, OwnedFd)>,
+    devices: Option<Devices>,
     /// Fresh directories that nobody may write, once everything that is mounted in them has its place.
     closed: Vec<(AbsolutePath, OwnedFd)>,
     /// Where a command can change permissions.
     changeable: Vec<AbsolutePath>,
     /// A private file system that is mounted where `/dev` will hide it: blanks for masks, layers of overlays.
     scratch: Option<OwnedFd>,
+    stock: Stock,
 }
 
 impl Mounter {
     /// What no other process has to be waited for: takes trees aside, makes everything read-only, mounts `/proc`.
-    pub(super) fn begin(plan: &Plan, stores: &Stores) -> Result<Self, Failed> {
-        let mounter = Self::take_aside(&plan.mounts, stores)?;
+    pub(super) fn begin(plan: &Plan, stores: &Stores, stock: Stock) -> Result<Self, Failed> {
+        let mut mounter = Self::take_aside(&plan.mounts, stores, stock)?;
         let change = Change {
             set: READ_ONLY | TAMED,
             private: true,
         };
         change_recursively(CWD, c"/", change).during(Step::ReadOnlyRoot)?;
-        mount_proc().during(Step::Proc)?;
+        mounter.mount_proc().during(Step::Proc)?;
         Ok(mounter)
     }
 
-    /// Mounts everything, in the order of the plan.
-    pub(super) fn mount_all(mut self, plan: &Plan) -> Result<(), Failed> {
+    /// Mounts everything, in the order of the plan. What is guarded must be there by then: `guarded` waits for it.
+    pub(super) fn mount_all(
+        mut self,
+        plan: &Plan,
+        guarded: impl FnOnce() -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        let mut guarded = Some(guarded);
         for (index, mount) in plan.mounts.iter().enumerate() {
+            if matches!(mount, Mount::Protect { .. } | Mount::Mask { .. })
+                && let Some(guarded) = guarded.take()
+            {
+                guarded()?;
+            }
             self.mount(index, mount)?;
         }
+        // Also where nothing is mounted on it: whoever makes it has to say that it could.
+        guarded.map_or(Ok(()), |guarded| guarded())?;
         if !plan.placeholders.is_empty() {
             super::unseen::hide(plan, self.scratch()?);
         }
@@ -97,9 +111,9 @@ impl Mounter {
     }
 
     /// Takes the trees and devices that must stay as they are, before the root turns read-only.
-    fn take_aside(mounts: &[Mount], stores: &Stores) -> Result<Self, Failed> {
+    fn take_aside(mounts: &[Mount], stores: &Stores, mut stock: Stock) -> Result<Self, Failed> {
         let mut kept = Vec::new();
-        let mut devices = Vec::new();
+        let mut devices = None;
         let changeable = mounts.iter().filter_map(|mount| match mount {
             Mount::Keep {
                 path,
@@ -130,16 +144,7 @@ impl Mounter {
                     kept.push((index, tree));
                 }
                 Mount::Devices { devices: wanted } => {
-                    for device in wanted {
-                        let path = format!("/dev/{}", device.name());
-                        let node = open_tree(
-                            CWD,
-                            path,
-                            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC,
-                        )
-                        .during(Step::Devices)?;
-                        devices.push((*device, node));
-                    }
+                    devices = Some(stock.devices(wanted).during(Step::Devices)?);
                 }
                 _ => {}
             }
@@ -150,13 +155,16 @@ impl Mounter {
             closed: Vec::new(),
             changeable,
             scratch: None,
+            stock,
         })
     }
 
     fn mount(&mut self, index: usize, mount: &Mount) -> Result<(), Failed> {
         match mount {
             Mount::Tmpfs { at, mode } => {
-                let tmpfs = private_directory(*mode)
+                let tmpfs = self
+                    .stock
+                    .directory(*mode)
                     .and_then(|tmpfs| attach(tmpfs.as_fd(), find(at)?.as_fd()).map(|()| tmpfs))
                     .during_at(Step::PrivateDirectory, at)?;
                 if mode & 0o002 == 0 {
@@ -212,9 +220,18 @@ impl Mounter {
         Ok(())
     }
 
+    fn mount_proc(&mut self) -> Result<(), Errno> {
+        let proc = self.stock.proc()?;
+        attach(proc.as_fd(), find_constant("/proc")?.as_fd())
+    }
+
     fn scratch(&mut self) -> Result<BorrowedFd<'_>, Failed> {
         if self.scratch.is_none() {
-            self.scratch = Some(make_scratch().during(Step::PrivateDirectory)?);
+            let made = self.stock.scratch().and_then(|scratch| {
+                // Copies of parts are only made of what is attached somewhere.
+                attach(scratch.as_fd(), find_constant("/dev")?.as_fd()).map(|()| scratch)
+            });
+            self.scratch = Some(made.during(Step::PrivateDirectory)?);
         }
         self.scratch
             .as_ref()
@@ -242,38 +259,8 @@ impl Mounter {
     }
 
     fn mount_devices(&self) -> Result<(), Errno> {
-        let dev = private_directory(0o755)?;
-        for (device, _) in &self.devices {
-            openat(
-                &dev,
-                device.name(),
-                OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
-                Mode::from(0o666),
-            )?;
-        }
-        for directory in ["shm", "pts", "mqueue"] {
-            mkdirat(&dev, directory, Mode::from(0o755))?;
-        }
-        for (link, target) in [
-            ("fd", "/proc/self/fd"),
-            ("stdin", "/proc/self/fd/0"),
-            ("stdout", "/proc/self/fd/1"),
-            ("stderr", "/proc/self/fd/2"),
-        ] {
-            symlinkat(target, &dev, link)?;
-        }
-        attach(dev.as_fd(), find_constant("/dev")?.as_fd())?;
-        for (device, node) in &self.devices {
-            let target = openat(
-                &dev,
-                device.name(),
-                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-                Mode::empty(),
-            )?;
-            attach(node.as_fd(), target.as_fd())?;
-        }
-        // Not recursively: the nodes themselves must stay writable.
-        change_one(dev.as_fd(), READ_ONLY)
+        let devices = self.devices.as_ref().ok_or(Errno::BADF)?;
+        devices.mount(&find_constant("/dev")?)
     }
 
     /// The layer is kept in the store that was taken aside for this step, if there is one.
@@ -364,48 +351,6 @@ pub(super) fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> Result<(),
     const EMPTY: &CStr = c"";
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree, EMPTY, target, EMPTY, flags)
-}
-
-/// A fresh tmpfs, attached nowhere.
-fn private_directory(mode: u32) -> Result<OwnedFd, Errno> {
-    let tmpfs = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_set_string(&tmpfs, "mode", format!("{mode:o}"))?;
-    fsconfig_create(&tmpfs)?;
-    fsmount(
-        &tmpfs,
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV,
-    )
-}
-
-/// A read-only `/proc` of the session's own processes. As a whole: nothing in it may be written by a command, and a
-/// mapped root could otherwise set kernel parameters.
-fn mount_proc() -> Result<(), Errno> {
-    let proc = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&proc)?;
-    let flags = MountAttrFlags::MOUNT_ATTR_RDONLY
-        | MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    let mounted = fsmount(&proc, FsMountFlags::FSMOUNT_CLOEXEC, flags)?;
-    attach(mounted.as_fd(), find_constant("/proc")?.as_fd())
-}
-
-const BLANK_DIRECTORY: &CStr = c"blank-directory";
-const BLANK_FILE: &CStr = c"blank-file";
-
-fn make_scratch() -> Result<OwnedFd, Errno> {
-    let scratch = private_directory(0o700)?;
-    mkdirat(&scratch, BLANK_DIRECTORY, Mode::empty())?;
-    openat(
-        &scratch,
-        BLANK_FILE,
-        OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    // Copies of parts are only made of what is attached somewhere.
-    attach(scratch.as_fd(), find_constant("/dev")?.as_fd())?;
-    Ok(scratch)
 }
 
 fn mask(scratch: BorrowedFd<'_>, target: BorrowedFd<'_>, kind: MaskKind) -> Result<(), Errno> {

@@ -9,75 +9,98 @@ use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
 use super::{During, Failed};
-use crate::plan::{NetworkNamespace, PROXY, Plan};
+use crate::plan::{NetworkNamespace, PROXY};
 use crate::step::Step;
 use crate::sys::net::loopback_up;
 use crate::sys::process::unshare;
 
 /// A network that is being made.
-pub(super) struct Network(Option<JoinHandle<Result<Made, Failed>>>);
+pub(super) struct Network(Option<Making>);
 
-/// A network that was made: the namespace, and what listens in it if the plan wants a proxy there.
-struct Made {
-    namespace: OwnedFd,
-    listener: Option<OwnedFd>,
+struct Making {
+    loopback: Loopback,
+    thread: JoinHandle<Result<OwnedFd, Failed>>,
+}
+
+/// What a network of a session's own has from the start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loopback {
+    Up,
+    Down,
+}
+
+impl Loopback {
+    /// `None` for the host's network.
+    const fn of(network: NetworkNamespace) -> Option<Self> {
+        match network {
+            NetworkNamespace::Host => None,
+            NetworkNamespace::OwnLoopback | NetworkNamespace::Proxied => Some(Self::Up),
+            NetworkNamespace::Nothing => Some(Self::Down),
+        }
+    }
 }
 
 impl Network {
-    /// Begins to make the network that a plan asks for, in a thread that enters it first. Only namespaces are a
-    /// thread's own; everything else of init is not touched.
-    pub(super) fn begin(plan: &Plan) -> Result<Self, Failed> {
-        let network = plan.network;
-        if network == NetworkNamespace::Host {
+    /// Begins to make a network, in a thread that enters it first. Only namespaces are a thread's own; everything else of
+    /// init is not touched.
+    pub(super) fn begin(network: NetworkNamespace) -> Result<Self, Failed> {
+        let Some(loopback) = Loopback::of(network) else {
             return Ok(Self(None));
-        }
+        };
         let maker = std::thread::Builder::new().stack_size(64 * 1024);
-        let thread = maker.spawn(move || make(network));
-        thread.map(|thread| Self(Some(thread))).map_err(|error| {
-            Failed::new(
-                Step::Namespaces,
-                Errno::from_io_error(&error).unwrap_or(Errno::AGAIN),
-            )
-        })
+        let thread = maker.spawn(move || make(loopback)).map_err(|error| {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
+            Failed::new(Step::Namespaces, errno)
+        })?;
+        Ok(Self(Some(Making { loopback, thread })))
     }
 
-    /// Waits for the network and enters it. Afterwards init has one thread again. Returns the socket that a proxy is
-    /// to accept from, if the plan asks for one.
-    pub(super) fn enter(self) -> Result<Option<OwnedFd>, Failed> {
-        let Some(thread) = self.0 else {
+    /// Enters the network that a plan asks for: this one, once it is there, or another where it is none of the kind.
+    /// Afterwards init has one thread again. Returns the socket that a proxy is to accept from, if the plan asks for one.
+    pub(super) fn enter(self, wanted: NetworkNamespace) -> Result<Option<OwnedFd>, Failed> {
+        let made = match self.0 {
+            None => None,
+            Some(Making { loopback, thread }) => {
+                let made = thread.join();
+                let made = made.map_err(|_| Failed::new(Step::Namespaces, Errno::CHILD))?;
+                Some((loopback, made))
+            }
+        };
+        let Some(loopback) = Loopback::of(wanted) else {
             return Ok(None);
         };
-        let made = thread
-            .join()
-            .map_err(|_| Failed::new(Step::Namespaces, Errno::CHILD))??;
-        move_into_link_name_space(made.namespace.as_fd(), Some(LinkNameSpaceType::Network))
-            .during(Step::Namespaces)?;
-        Ok(made.listener)
+        match made {
+            Some((kind, made)) if kind == loopback => {
+                move_into_link_name_space(made?.as_fd(), Some(LinkNameSpaceType::Network))
+                    .during(Step::Namespaces)?;
+            }
+            _ => change_into(loopback)?,
+        }
+        match wanted {
+            NetworkNamespace::Proxied => listen().during(Step::Loopback).map(Some),
+            NetworkNamespace::Host | NetworkNamespace::OwnLoopback | NetworkNamespace::Nothing => {
+                Ok(None)
+            }
+        }
     }
 }
 
-fn make(network: NetworkNamespace) -> Result<Made, Failed> {
+/// Gives the calling thread a network of its own.
+fn change_into(loopback: Loopback) -> Result<(), Failed> {
     unshare(UnshareFlags::NEWNET).during(Step::Namespaces)?;
-    if network != NetworkNamespace::Nothing {
-        loopback_up().during(Step::Loopback)?;
+    match loopback {
+        Loopback::Up => loopback_up().during(Step::Loopback),
+        Loopback::Down => Ok(()),
     }
-    let listener = match network {
-        NetworkNamespace::Proxied => Some(listen().during(Step::Loopback)?),
-        NetworkNamespace::Host | NetworkNamespace::OwnLoopback | NetworkNamespace::Nothing => None,
-    };
-    let namespace = open(
-        "/proc/thread-self/ns/net",
-        OFlags::RDONLY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
-    .during(Step::Namespaces)?;
-    Ok(Made {
-        namespace,
-        listener,
-    })
 }
 
-/// A socket keeps the network that it was made in: whoever holds this one accepts from inside the session, wherever it
+fn make(loopback: Loopback) -> Result<OwnedFd, Failed> {
+    change_into(loopback)?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    open("/proc/thread-self/ns/net", flags, Mode::empty()).during(Step::Namespaces)
+}
+
+/// A socket belongs to the network that it was made in: whoever holds this one accepts from inside the session, wherever it
 /// is itself. Commands do not get it, and cannot take its place: nobody shares the port.
 fn listen() -> Result<OwnedFd, Errno> {
     TcpListener::bind(PROXY)

@@ -57,7 +57,7 @@ impl Session {
         plan: &Plan,
         ruleset: Option<OwnedFd>,
         tmpdir: Option<&AbsolutePath>,
-        groups: Option<&Groups>,
+        groups: Groups,
         helper: OwnedFd,
     ) -> Result<Self, Failed> {
         Ok(Self {
@@ -67,7 +67,7 @@ impl Session {
             last_sample: Instant::now(),
             children: signal_descriptor(&[libc::SIGCHLD]).during(Step::Serve)?,
             helper,
-            groups: groups.cloned().unwrap_or_default(),
+            groups,
             killed_for_memory: 0,
             running: Vec::new(),
             ledger: Ledger::new(plan.tier),

@@ -16,87 +16,96 @@ use rustix::io::Errno;
 use super::{During, Failed};
 use crate::plan::{Mount, OverlayStore, Plan};
 use crate::step::Step;
+use crate::wire::wire_struct;
 
 /// The file next to the layers that is locked. Nobody may read it: a lock needs no more than an open file, and a
 /// command that could open it could keep the next session from its caches.
 const LOCK: &str = "lock";
 
-/// The stores that belong to this session.
+/// The stores that belong to a session, for whoever mounts them.
 #[derive(Default)]
-pub(super) struct Stores(Vec<Store>);
+pub(super) struct Stores {
+    locked: Vec<Store>,
+}
 
 struct Store {
     /// The step of the plan that it is for.
-    index: usize,
+    index: u32,
     /// Which directory was locked: at its path there may be another one later.
     identity: (u64, u64),
-    _lock: OwnedFd,
 }
+
+wire_struct!(Stores { locked });
+wire_struct!(Store { index, identity });
+
+/// What keeps others away from them, for as long as it lives.
+#[derive(Default)]
+pub(super) struct Locks(Vec<OwnedFd>);
 
 impl Stores {
     /// Locks the stores of a plan, and makes those that do not exist yet.
-    pub(super) fn lock(plan: &Plan) -> Result<Self, Failed> {
-        let mut stores = Vec::new();
-        for (index, mount) in plan.mounts.iter().enumerate() {
+    pub(super) fn lock(plan: &Plan) -> Result<(Self, Locks), Failed> {
+        let (mut stores, mut locks) = (Self::default(), Locks::default());
+        for (index, mount) in (0_u32..).zip(&plan.mounts) {
             if let Mount::Overlay {
                 store: OverlayStore::Directory(path),
                 ..
             } = mount
+                && let Some((identity, lock)) = lock(path).during_at(Step::Overlay, path)?
             {
-                stores.extend(Store::lock(index, path).during_at(Step::Overlay, path)?);
+                stores.locked.push(Store { index, identity });
+                locks.0.push(lock);
             }
         }
-        Ok(Self(stores))
+        Ok((stores, locks))
+    }
+
+    fn find(&self, index: usize) -> Option<&Store> {
+        let mut stores = self.locked.iter();
+        stores.find(|store| usize::try_from(store.index) == Ok(index))
     }
 
     /// Whether the store of a step belongs to this session.
     pub(super) fn has(&self, index: usize) -> bool {
-        self.0.iter().any(|store| store.index == index)
+        self.find(index).is_some()
     }
 
     /// Whether this is the directory that was locked for a step.
     pub(super) fn is(&self, index: usize, found: &Stat) -> bool {
-        self.0
-            .iter()
-            .any(|store| store.index == index && store.identity == identity(found))
+        let store = self.find(index);
+        store.is_some_and(|store| store.identity == identity(found))
     }
 }
 
-impl Store {
-    /// `None` if another session has it.
-    fn lock(index: usize, path: &AbsolutePath) -> Result<Option<Self>, Errno> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let above = path.parent().ok_or(Errno::INVAL)?;
-        let parent = openat2(CWD, above.as_path(), flags, Mode::empty(), links)?;
-        check_owner(&fstat(&parent)?)?;
-        let name = path.as_path().file_name().ok_or(Errno::INVAL)?;
-        match mkdirat(&parent, name, Mode::from(0o700)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno),
-        }
-        let directory = openat(&parent, name, flags, Mode::empty())?;
-        let found = fstat(&directory)?;
-        check_owner(&found)?;
-        let lock = openat(
-            &directory,
-            LOCK,
-            OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
-            Mode::from(0o200),
-        )?;
-        if FileType::from_raw_mode(fstat(&lock)?.st_mode) != FileType::RegularFile {
-            return Err(Errno::INVAL);
-        }
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Self {
-                index,
-                identity: identity(&found),
-                _lock: lock,
-            })),
-            // Taken, or on a file system that cannot say so.
-            Err(Errno::WOULDBLOCK | Errno::NOLCK | Errno::OPNOTSUPP) => Ok(None),
-            Err(errno) => Err(errno),
-        }
+/// Which directory was locked, and the lock; `None` if another session has it.
+fn lock(path: &AbsolutePath) -> Result<Option<((u64, u64), OwnedFd)>, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let above = path.parent().ok_or(Errno::INVAL)?;
+    let parent = openat2(CWD, above.as_path(), flags, Mode::empty(), links)?;
+    check_owner(&fstat(&parent)?)?;
+    let name = path.as_path().file_name().ok_or(Errno::INVAL)?;
+    match mkdirat(&parent, name, Mode::from(0o700)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(errno),
+    }
+    let directory = openat(&parent, name, flags, Mode::empty())?;
+    let found = fstat(&directory)?;
+    check_owner(&found)?;
+    let lock = openat(
+        &directory,
+        LOCK,
+        OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::from(0o200),
+    )?;
+    if FileType::from_raw_mode(fstat(&lock)?.st_mode) != FileType::RegularFile {
+        return Err(Errno::INVAL);
+    }
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some((identity(&found), lock))),
+        // Taken, or on a file system that cannot say so.
+        Err(Errno::WOULDBLOCK | Errno::NOLCK | Errno::OPNOTSUPP) => Ok(None),
+        Err(errno) => Err(errno),
     }
 }
 

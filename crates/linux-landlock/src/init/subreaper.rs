@@ -24,7 +24,7 @@ pub(super) fn adopt_orphans() -> Result<(), Errno> {
 pub(super) fn begin(
     plan: &Plan,
     tmpdir: Option<&AbsolutePath>,
-    groups: Option<&Groups>,
+    groups: Groups,
     helper: OwnedFd,
 ) -> Result<Session, Failed> {
     adopt_orphans().during(Step::Serve)?;

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::channel::{Channel, retry};
@@ -15,15 +16,17 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Waits until a child is gone. If the caller goes first, a child that does not follow, because somebody has stopped it,
 /// is killed.
-pub(super) fn until_gone(child: i32, channel: &Channel) {
-    let descriptor = Pid::from_raw(child).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    if let Some(descriptor) = descriptor {
-        let caller_left = wait(&descriptor, Some(channel), None);
-        if caller_left && wait(&descriptor, None, Timespec::try_from(GRACE).ok()) {
-            kill_process(child);
-        }
+pub(super) fn until_gone(child: i32, handle: &OwnedFd, channel: &Channel) {
+    let caller_left = wait(handle, Some(channel), None);
+    if caller_left && wait(handle, None, Timespec::try_from(GRACE).ok()) {
+        kill_process(child);
     }
     let _ = reap_this(child);
+}
+
+/// A descriptor that becomes readable when a child of ours has ended, and all that ended with it.
+pub(super) fn handle(child: i32) -> Result<OwnedFd, Errno> {
+    pidfd_open(Pid::from_raw(child).ok_or(Errno::SRCH)?, PidfdFlags::empty())
 }
 
 /// Waits for the end of the child; `true` if something else came first.

@@ -24,7 +24,7 @@ pub struct Helper {
     ahead: Ahead,
 }
 
-/// A helper that was started before anybody knows what for. It does nothing until it is told.
+/// A helper that was started before anybody knows what for. It makes what every session needs, and waits.
 #[derive(Clone, Debug, Default)]
 struct Ahead(Arc<Mutex<Option<Waiting>>>);
 
@@ -53,17 +53,23 @@ impl Ahead {
 struct Waiting(Option<(Channel, Child)>);
 
 impl Waiting {
-    fn has_ended(&self) -> bool {
-        let begun = self.0.as_ref();
-        begun.is_none_or(|(channel, _)| channel.is_finished())
+    /// Either is enough: what it has made ahead may hold the channel for a moment longer.
+    fn has_ended(&mut self) -> bool {
+        let begun = self.0.as_mut();
+        begun.is_none_or(|(channel, child)| {
+            channel.is_finished() || !matches!(child.try_wait(), Ok(None))
+        })
     }
 }
 
-/// Nobody needed it, or it is no use: it has made nothing that would be left.
+/// Nobody needed it: it takes down what it has made ahead. One that does not is killed, and then the rest goes by itself.
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if let Some((_, mut child)) = self.0.take() {
-            let _ = child.kill();
+        if let Some((channel, mut child)) = self.0.take() {
+            channel.finish();
+            if !channel.wait_for_end(PATIENCE) {
+                let _ = child.kill();
+            }
             let _ = child.wait();
         }
     }
@@ -134,11 +140,11 @@ impl Helper {
     /// A helper that waits for its plan, and our end of its channel.
     pub(super) fn connect(&self) -> Result<(Channel, Child), LaunchError> {
         let waiting = self.ahead.take();
-        let waiting = waiting.filter(|waiting| !waiting.has_ended());
-        match waiting.and_then(|mut waiting| waiting.0.take()) {
-            Some(begun) => Ok(begun),
-            None => self.begin(),
-        }
+        let begun = waiting.and_then(|mut waiting| match waiting.has_ended() {
+            true => None,
+            false => waiting.0.take(),
+        });
+        begun.map_or_else(|| self.begin(), Ok)
     }
 
     /// Spawns the helper, with the channel as descriptor 0. The standard library uses `posix_spawn` here: nothing is

@@ -116,18 +116,3 @@ pub(crate) fn kill_everybody_else() {
         unsafe { libc::kill(-1, libc::SIGKILL) };
     }
 }
-
-/// Kills every process of the pid namespace but init, and waits until they are gone. One that the kernel does not let go
-/// yet is not waited for.
-pub(crate) fn end_everybody_else() {
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
-    kill_everybody_else();
-    for _ in 0..50 {
-        while reap_one().is_some() {}
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        if matches!(waitid(WaitId::All, look), Err(rustix::io::Errno::CHILD)) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_micros(200));
-    }
-}

@@ -4,7 +4,7 @@ mod codec;
 mod messages;
 mod plan;
 
-pub(crate) use codec::{Malformed, Reader, Wire};
+pub(crate) use codec::{Malformed, Reader, Wire, wire_struct};
 pub(crate) use messages::{
     CommandRequest, Ended, Failure, ProgramRequest, Record, Request, STATUS_RECORD, SetupReply,
 };
