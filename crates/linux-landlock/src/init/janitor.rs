@@ -7,14 +7,14 @@
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_policy::AbsolutePath;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, XattrFlags, fchmod, fgetxattr, flock,
     fremovexattr, fsetxattr, fstat, mkdirat, openat, openat2, statat, unlinkat,
 };
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -95,7 +95,7 @@ impl Janitor {
         gone: OwnedFd,
         alive: Option<OwnedFd>,
     ) -> Result<Self, Failed> {
-        match process::fork().during(Step::Janitor)? {
+        match process::fork_aside().during(Step::Janitor)? {
             Forked::Child => {
                 drop(alive);
                 work(&chores, channel, &gone, voice);
@@ -191,9 +191,8 @@ impl Chores {
     }
 
     fn finish(&self, made: Vec<Placeholder>) {
-        for placeholder in made.into_iter().rev() {
-            placeholder.remove();
-        }
+        let removed = made.into_iter().rev().map(Placeholder::remove).collect();
+        let_go(removed);
         // What is still in the groups could fill the directory again.
         self.groups.remove();
         if let Some(tmpdir) = &self.tmpdir {
@@ -328,22 +327,41 @@ impl Placeholder {
         Err(Errno::BUSY)
     }
 
-    /// Removes the directory, unless another session still needs it or somebody has put something into it.
-    fn remove(self) {
-        if flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return;
-        }
-        if !is_marked(&self.directory) {
-            return;
-        }
-        match unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR) {
-            Err(Errno::NOTEMPTY | Errno::EXIST) => {
-                let _ = fremovexattr(&self.directory, PLACEHOLDER_MARK);
+    /// Removes the directory, unless another session still needs it or somebody has put something into it. It is there
+    /// without a name until what is returned is dropped.
+    fn remove(self) -> OwnedFd {
+        let alone = flock(&self.directory, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if alone && is_marked(&self.directory) {
+            match unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR) {
+                Err(Errno::NOTEMPTY | Errno::EXIST) => {
+                    let _ = fremovexattr(&self.directory, PLACEHOLDER_MARK);
+                }
+                _removed_or_beyond_us => {}
             }
-            _removed_or_beyond_us => {}
         }
+        self.directory
     }
 }
+
+/// Drops directories that were removed. That is when a file system gives back what they took, and some wait for the disk
+/// each time: then none waits for another.
+fn let_go(mut removed: Vec<OwnedFd>) {
+    let begun = Instant::now();
+    drop(removed.pop());
+    if begun.elapsed() > WAITS_FOR_THE_DISK {
+        std::thread::scope(|scope| {
+            for directory in removed {
+                let thread = std::thread::Builder::new().stack_size(SMALL_STACK);
+                // Where there is no thread to be had, it is dropped here.
+                let _ = thread.spawn_scoped(scope, move || drop(directory));
+            }
+        });
+    }
+}
+
+/// Longer than it takes to close a file, and about as long as to start a thread.
+const WAITS_FOR_THE_DISK: Duration = Duration::from_micros(40);
+const SMALL_STACK: usize = 64 * 1024;
 
 /// Takes the lock together with other sessions. A janitor holds it alone for a moment only; whoever keeps it may be a
 /// command, which must not keep a session waiting for ever.

@@ -53,8 +53,7 @@ fn serve(channel: &Channel) -> Result<(), Failed> {
 fn receive_plan(channel: &Channel) -> Result<(Vec<u8>, Plan), Failed> {
     let frame = channel.receive().during(Step::ReadPlan)?;
     let (bytes, _) = frame.ok_or(Failed::new(Step::ReadPlan, Errno::PIPE))?;
-    let plan =
-        Plan::from_bytes(&bytes).map_err(|_| Failed::new(Step::ReadPlan, Errno::BADMSG))?;
+    let plan = Plan::from_bytes(&bytes).map_err(|_| Failed::new(Step::ReadPlan, Errno::BADMSG))?;
     Ok((bytes, plan))
 }
 

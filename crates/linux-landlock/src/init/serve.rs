@@ -43,6 +43,8 @@ pub(crate) struct Session {
     ledger: Ledger,
     /// Whether the session sees the files of the host through mounts of its own.
     own_mounts: bool,
+    /// Whether the last command has ended.
+    last_has_ended: bool,
 }
 
 struct Running {
@@ -50,6 +52,7 @@ struct Running {
     pid: i32,
     status: OwnedFd,
     over: Option<Over>,
+    last: bool,
 }
 
 impl Session {
@@ -72,6 +75,7 @@ impl Session {
             running: Vec::new(),
             ledger: Ledger::new(plan.tier),
             own_mounts: plan.tier == Tier::Full,
+            last_has_ended: false,
         })
     }
 
@@ -97,6 +101,9 @@ impl Session {
             }
             if children || more_to_reap {
                 more_to_reap = self.reap();
+                if self.last_has_ended && !has_children() {
+                    return Ok(());
+                }
             }
             if requests {
                 match channel.receive().during(Step::Serve)? {
@@ -134,7 +141,7 @@ impl Session {
                         return;
                     }
                 };
-                let id = request.id;
+                let (id, last) = (request.id, request.last);
                 match self.start(*request, [stdin, stdout, stderr], &status) {
                     Ok(pid) => {
                         tell(&status, Record::Started { pid });
@@ -144,6 +151,7 @@ impl Session {
                             pid,
                             status,
                             over: None,
+                            last,
                         });
                     }
                     Err(failed) => tell(
@@ -237,6 +245,7 @@ impl Session {
                 continue;
             };
             let mut running = self.running.swap_remove(index);
+            self.last_has_ended |= running.last;
             // Each kill of the kernel's explains one end at most: a later one may have other reasons.
             let killed = self.groups.killed_for_memory();
             if libc::WIFSIGNALED(status)

@@ -53,7 +53,8 @@ pub(super) fn sweep(spared: Option<i32>) {
     let mut before = Vec::new();
     loop {
         for _ in 0..QUICK_LOOKS {
-            if spared.is_none() && !has_children() {
+            // The one that is spared was forked aside, and does not count.
+            if !has_children() {
                 return;
             }
             let children = own_children(spared);

@@ -26,7 +26,10 @@ pub(super) fn until_gone(child: i32, handle: &OwnedFd, channel: &Channel) {
 
 /// A descriptor that becomes readable when a child of ours has ended, and all that ended with it.
 pub(super) fn handle(child: i32) -> Result<OwnedFd, Errno> {
-    pidfd_open(Pid::from_raw(child).ok_or(Errno::SRCH)?, PidfdFlags::empty())
+    pidfd_open(
+        Pid::from_raw(child).ok_or(Errno::SRCH)?,
+        PidfdFlags::empty(),
+    )
 }
 
 /// Waits for the end of the child; `true` if something else came first.

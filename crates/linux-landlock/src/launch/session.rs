@@ -39,6 +39,8 @@ pub struct Command {
     pub program: Option<JudgedProgram>,
     /// Whether the first of its descriptors that is a terminal becomes the command's own.
     pub terminal: bool,
+    /// Whether the session ends when the command has, if nothing that it started still runs.
+    pub last: bool,
     /// A further Landlock layer for this command; it can only take away.
     pub narrower_rules: Option<Ruleset>,
     /// A further system-call filter for this command; it can only take away.
@@ -57,6 +59,7 @@ impl Command {
             cwd: cwd.into(),
             program: None,
             terminal: false,
+            last: false,
             narrower_rules: None,
             narrower_filter: None,
         }
@@ -89,6 +92,14 @@ impl Command {
         self
     }
 
+    /// The last of its session, which ends when the command has, as if whoever waits for that had said so at once; but not
+    /// while something that was started in it still runs. History that is to come back from git needs the session longer.
+    #[must_use]
+    pub fn as_last(mut self) -> Self {
+        self.last = true;
+        self
+    }
+
     /// With a further Landlock layer and a further filter.
     #[must_use]
     pub fn narrowed(mut self, rules: Option<Ruleset>, filter: Option<Filter>) -> Self {
@@ -115,6 +126,7 @@ impl Command {
             }),
             marker,
             terminal: self.terminal,
+            last: self.last,
             narrower_rules: self.narrower_rules.clone(),
             narrower_filter: self.narrower_filter.clone(),
         }

@@ -29,7 +29,17 @@ pub(crate) fn fork() -> Result<Forked, Errno> {
 
 /// Forks into new namespaces, given by `CLONE_NEW*` flags. Only for a process with one thread.
 pub(crate) fn fork_into(namespaces: libc::c_int) -> Result<Forked, Errno> {
-    let flags = namespaces | libc::SIGCHLD;
+    fork_with(namespaces | libc::SIGCHLD)
+}
+
+/// Forks a child that whoever waits for any child passes over: [`has_children`](super::reap::has_children) does not see it,
+/// and only [`reap_this`](super::reap::reap_this) reaps it. Only for a process with one thread.
+pub(crate) fn fork_aside() -> Result<Forked, Errno> {
+    // To the kernel this is a child whose end sends no signal.
+    fork_with(0)
+}
+
+fn fork_with(flags: libc::c_int) -> Result<Forked, Errno> {
     // SAFETY: without CLONE_VM and with no stack given this is a fork; the caller has one thread.
     let pid = check(unsafe {
         libc::syscall(

@@ -18,14 +18,14 @@ pub(crate) struct Usage {
     pub(crate) max_rss_kib: u64,
 }
 
-/// Reaps one child that has ended; `None` if there is none.
+/// Reaps one child that has ended, but none that was [forked aside](super::process::fork_aside); `None` if there is none.
 pub(crate) fn reap_one() -> Option<Reaped> {
     reap(-1, libc::WNOHANG)
 }
 
 /// Waits for one child.
 pub(crate) fn reap_this(pid: i32) -> Option<Reaped> {
-    reap(pid, 0)
+    reap(pid, libc::__WALL)
 }
 
 fn reap(which: i32, options: libc::c_int) -> Option<Reaped> {
@@ -61,12 +61,13 @@ impl From<&libc::rusage> for Usage {
     }
 }
 
-/// Whether this process has children, living or not yet reaped. The kernel answers for one moment: whoever has no child
-/// and adopts orphans has no descendant.
+/// Whether this process has children, living or not yet reaped, besides those that were [forked
+/// aside](super::process::fork_aside). The kernel answers for one moment: whoever has no child and adopts orphans has no
+/// descendant; orphans are never aside.
 pub(crate) fn has_children() -> bool {
     // SAFETY: an all-zero record is valid storage.
     let mut info: libc::siginfo_t = unsafe { mem::zeroed() };
-    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: the record is ours.
     let found = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) };
     found == 0 || super::last_error() != rustix::io::Errno::CHILD

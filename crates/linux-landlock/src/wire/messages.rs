@@ -32,6 +32,8 @@ pub(crate) struct CommandRequest {
     pub(crate) marker: Option<Marker>,
     /// Whether the first of its descriptors that is a terminal becomes the command's own.
     pub(crate) terminal: bool,
+    /// Whether the session ends with it, if it leaves nothing running.
+    pub(crate) last: bool,
     /// A further Landlock layer, which can only take away.
     pub(crate) narrower_rules: Option<Ruleset>,
     /// A further filter, which can only take away.
@@ -46,6 +48,7 @@ wire_struct!(CommandRequest {
     program,
     marker,
     terminal,
+    last,
     narrower_rules,
     narrower_filter
 });

@@ -179,6 +179,8 @@ pub struct Launch {
     pub wait_for_others: Wait,
     /// What it led to when it was judged, if somebody looked then: if that is no longer so, nothing is started.
     pub seen: Option<crate::program::Seen>,
+    /// Whether no other command follows it in its session.
+    pub(crate) last: bool,
     /// Who attends to it, and what rings for them.
     pub(crate) attendant: Option<(Descriptor, Attendant)>,
 }
@@ -208,6 +210,7 @@ impl Launch {
             cancel: Cancellation::new(),
             wait_for_others: Wait::For(PATIENCE),
             seen: None,
+            last: false,
             attendant: None,
         }
     }

@@ -156,7 +156,8 @@ pub(crate) async fn start(
         terminal,
     } = prepare(launch.stdin, launch.output, driver)?;
     let command = launch.command;
-    let mut order = order(&command, ground.confined(), launch.seen.as_ref())?;
+    let order = order(&command, ground.confined(), launch.seen.as_ref())?;
+    let mut order = order.as_last(launch.last);
     if terminal.is_some() {
         order = order.with_terminal();
     }

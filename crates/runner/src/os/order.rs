@@ -20,6 +20,8 @@ pub(crate) struct Order {
     pub(crate) directory: Option<(u64, u64)>,
     /// Whether the first of its descriptors that is a terminal becomes the command's own.
     pub(crate) terminal: bool,
+    /// Whether its session need not outlive it.
+    pub(crate) last: bool,
 }
 
 impl Order {
@@ -35,6 +37,7 @@ impl Order {
             program: None,
             directory: None,
             terminal: false,
+            last: false,
         }
     }
 
@@ -59,6 +62,12 @@ impl Order {
     /// The same command with the first of its descriptors that is a terminal as its own.
     pub(crate) fn with_terminal(mut self) -> Self {
         self.terminal = true;
+        self
+    }
+
+    /// The same command as the last of its session, if it is.
+    pub(crate) fn as_last(mut self, last: bool) -> Self {
+        self.last = last;
         self
     }
 

@@ -125,6 +125,7 @@ impl Run<'_> {
         launch.cancel = self.command.cancel.clone();
         launch.wait_for_others = self.command.shared.options.wait();
         launch.seen = Some(self.admitted.asked.seen().clone());
+        launch.last = self.command.last;
         Ok(launch)
     }
 }

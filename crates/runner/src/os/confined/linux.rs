@@ -117,6 +117,11 @@ impl ConfinedSession {
         if order.terminal {
             command = command.with_terminal();
         }
+        if order.last && !self.has_history {
+            command = command.as_last();
+            // Whoever asks for one more gets another session.
+            self.lost.store(true, Ordering::Relaxed);
+        }
         let Stdio {
             stdin,
             stdout,
