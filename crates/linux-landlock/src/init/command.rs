@@ -166,6 +166,7 @@ pub(super) fn environment(plan: &Plan, tmpdir: Option<&AbsolutePath>) -> Vec<Giv
 }
 
 /// What every command of a session goes through, prepared once.
+#[derive(Debug)]
 pub(crate) struct ChildSetup {
     tier: Tier,
     ruleset: Option<OwnedFd>,

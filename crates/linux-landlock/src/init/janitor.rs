@@ -344,23 +344,29 @@ impl Placeholder {
 }
 
 /// Drops directories that were removed. That is when a file system gives back what they took, and some wait for the disk
-/// each time: then none waits for another.
+/// each time: then not all wait for one another.
 fn let_go(mut removed: Vec<OwnedFd>) {
     let begun = Instant::now();
     drop(removed.pop());
-    if begun.elapsed() > WAITS_FOR_THE_DISK {
-        std::thread::scope(|scope| {
-            for directory in removed {
-                let thread = std::thread::Builder::new().stack_size(SMALL_STACK);
-                // Where there is no thread to be had, it is dropped here.
-                let _ = thread.spawn_scoped(scope, move || drop(directory));
-            }
-        });
+    if begun.elapsed() < WAITS_FOR_THE_DISK {
+        return;
     }
+    let share = removed.len().div_ceil(HANDS);
+    std::thread::scope(|scope| {
+        while removed.len() > share {
+            let part = removed.split_off(removed.len() - share);
+            let thread = std::thread::Builder::new().stack_size(SMALL_STACK);
+            // Where there is no thread to be had, they are dropped here.
+            let _ = thread.spawn_scoped(scope, move || drop(part));
+        }
+        drop(removed);
+    });
 }
 
 /// Longer than it takes to close a file, and about as long as to start a thread.
 const WAITS_FOR_THE_DISK: Duration = Duration::from_micros(40);
+/// How many wait at once: each further one takes as long to start as it would save.
+const HANDS: usize = 3;
 const SMALL_STACK: usize = 64 * 1024;
 
 /// Takes the lock together with other sessions. A janitor holds it alone for a moment only; whoever keeps it may be a

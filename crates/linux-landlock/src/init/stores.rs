@@ -22,6 +22,9 @@ use crate::wire::wire_struct;
 /// command that could open it could keep the next session from its caches.
 const LOCK: &str = "lock";
 
+/// A device and an inode number.
+type Identity = (u64, u64);
+
 /// The stores that belong to a session, for whoever mounts them.
 #[derive(Default)]
 pub(super) struct Stores {
@@ -32,7 +35,7 @@ struct Store {
     /// The step of the plan that it is for.
     index: u32,
     /// Which directory was locked: at its path there may be another one later.
-    identity: (u64, u64),
+    identity: Identity,
 }
 
 wire_struct!(Stores { locked });
@@ -78,7 +81,7 @@ impl Stores {
 }
 
 /// Which directory was locked, and the lock; `None` if another session has it.
-fn lock(path: &AbsolutePath) -> Result<Option<((u64, u64), OwnedFd)>, Errno> {
+fn lock(path: &AbsolutePath) -> Result<Option<(Identity, OwnedFd)>, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let above = path.parent().ok_or(Errno::INVAL)?;
@@ -118,6 +121,6 @@ fn check_owner(found: &Stat) -> Result<(), Errno> {
     }
 }
 
-const fn identity(found: &Stat) -> (u64, u64) {
+const fn identity(found: &Stat) -> Identity {
     (found.st_dev, found.st_ino)
 }

@@ -1,12 +1,11 @@
 //! The direct launch: the landlock tier without a helper, for callers who accept that nobody ends the tree.
 //!
-//! One lasting thread makes every child, in memory shared with the caller, so that the cost does not depend on the
-//! caller's size and a death signal would mean the process, not a thread that came and went.
+//! A child is made as `posix_spawn` makes one, in memory shared with the caller, on a stack of its own and with every signal
+//! blocked: the cost does not depend on the caller's size.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::{Mutex, PoisonError};
 
 use palisade_policy::{Enforcement, Guarantee, Measure};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
@@ -27,21 +26,16 @@ use crate::wire::{Record, STATUS_RECORD};
 /// Launches commands under Landlock and seccomp, without a helper.
 #[derive(Debug)]
 pub struct DirectLauncher {
-    orders: Option<Sender<Order>>,
-    thread: Option<JoinHandle<()>>,
+    setup: ChildSetup,
+    /// Of one child at a time, which leaves it before the launch is over.
+    stack: Mutex<GuardedStack>,
     has_landlock: bool,
     network: Network,
     limits: Limits,
 }
 
-struct Order {
-    command: PreparedExec,
-    stdio: [OwnedFd; 3],
-    answer: Sender<Result<i32, LaunchError>>,
-}
-
 impl DirectLauncher {
-    /// Prepares the rules once and starts the launcher's thread.
+    /// Prepares the rules once.
     ///
     /// # Errors
     /// The plan is not of the landlock tier, or its rules cannot be built.
@@ -52,15 +46,10 @@ impl DirectLauncher {
         }
         let ruleset = plan.landlock.as_ref().map(build_ruleset).transpose();
         let ruleset = ruleset.map_err(|failed| LaunchError::from(failed.to_wire()))?;
-        let setup = ChildSetup::renouncing(plan, ruleset);
         let stack = GuardedStack::new().map_err(LaunchError::system)?;
-        let (orders, inbox) = channel();
-        let thread = std::thread::Builder::new()
-            .name("palisade-launcher".to_owned())
-            .spawn(move || serve(&setup, &stack, &inbox))?;
         Ok(Self {
-            orders: Some(orders),
-            thread: Some(thread),
+            setup: ChildSetup::renouncing(plan, ruleset),
+            stack: Mutex::new(stack),
             has_landlock: plan.landlock.is_some(),
             network: Network::of(plan),
             limits: plan.limits,
@@ -86,15 +75,9 @@ impl DirectLauncher {
             .map_err(|failed| LaunchError::from(failed.to_wire()))?;
         let [stdin, stdout, stderr] = stdio.descriptors();
         let stdio = [above_two(stdin)?, above_two(stdout)?, above_two(stderr)?];
-        let (answer, answers) = channel();
-        let order = Order {
-            command: prepared,
-            stdio,
-            answer,
-        };
-        let orders = self.orders.as_ref().ok_or(LaunchError::SessionLost)?;
-        orders.send(order).map_err(|_| LaunchError::SessionLost)?;
-        let pid = answers.recv().map_err(|_| LaunchError::SessionLost)??;
+        // Nothing panics while a child is on it.
+        let stack = self.stack.lock().unwrap_or_else(PoisonError::into_inner);
+        let pid = launch(&self.setup, &stack, &prepared, &stdio)?;
         Ok(DirectChild {
             pid,
             limits: self.limits,
@@ -103,31 +86,10 @@ impl DirectLauncher {
     }
 }
 
-impl Drop for DirectLauncher {
-    fn drop(&mut self) {
-        self.orders = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 /// A copy that does not get in the way when the command's descriptors take their places: they would overwrite one
 /// another, or what a caller without descriptors 0-2 gets there. The original is closed if it is owned.
 fn above_two(descriptor: impl AsFd) -> Result<OwnedFd, LaunchError> {
     fcntl_dupfd_cloexec(descriptor, 3).map_err(LaunchError::system)
-}
-
-fn serve(setup: &ChildSetup, stack: &GuardedStack, inbox: &Receiver<Order>) {
-    while let Ok(Order {
-        command,
-        stdio,
-        answer,
-    }) = inbox.recv()
-    {
-        // If nobody waits for the answer, the child runs all the same: it was asked for.
-        let _ = answer.send(launch(setup, stack, &command, &stdio));
-    }
 }
 
 fn launch(

@@ -101,9 +101,6 @@ pub(crate) struct ExecStrings {
     _owned: Vec<CString>,
 }
 
-// SAFETY: the pointers lead into strings that the value owns and never changes.
-unsafe impl Send for ExecStrings {}
-
 impl ExecStrings {
     pub(crate) fn new(strings: Vec<CString>) -> Self {
         let pointers = strings
@@ -135,6 +132,7 @@ pub(crate) fn exec(program: &CStr, argv: &ExecStrings, env: &ExecStrings) -> Err
 const STACK: usize = 64 * 1024;
 
 /// Memory for the stack of a child that shares ours, with an inaccessible page below it.
+#[derive(Debug)]
 pub(crate) struct GuardedStack {
     base: *mut libc::c_void,
     length: usize,
