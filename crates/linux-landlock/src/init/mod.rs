@@ -1,25 +1,28 @@
 //! What runs in the helper: sets the session up once, then starts commands on request.
 //!
 //! ```text
-//! helper (outer)   gives birth to init; reads the plan; starts the janitor; waits for both
+//! helper (outer)   gives birth to init; reads the plan; makes placeholders, and removes them when init is gone
 //!   init           process 1 of the session: namespaces, mounts, rules, no capabilities; serves requests
 //!     command      the rest of the way to exec is system calls only
-//!   janitor        makes placeholders, and removes them when everybody else is gone
+//!   janitor        removes placeholders when everybody else is gone
 //! ```
 //! In the landlock tier the process that serves is no init, but adopts orphans, and so does the helper above it.
 //!
 //! Any one of these may be killed at any moment, and so may the caller: those who remain end what is left of the
 //! session and remove what was made for it.
 
+mod announcement;
 mod cgroup;
 mod command;
 mod handed_in;
+mod household;
 mod janitor;
 mod mounts;
 mod namespaces;
 mod network;
 mod newborn;
 mod outer;
+mod premises;
 mod privileges;
 mod remove_tree;
 mod rules;
@@ -49,7 +52,7 @@ use crate::sys::process;
 use crate::wire::{Failure, SetupReply, Wire};
 
 pub(crate) use command::{ChildSetup, PreparedExec};
-pub(crate) use janitor::{PLACEHOLDER_MARK, UNFINISHED_PLACEHOLDER};
+pub(crate) use premises::{PLACEHOLDER_MARK, UNFINISHED_PLACEHOLDER};
 pub(crate) use rules::build as build_ruleset;
 pub(crate) use unseen::is_only_longer;
 

@@ -8,8 +8,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::announcement::{Announcement, Voice};
 use super::cgroup::{Doors, Groups};
-use super::janitor::{Announcement, Voice};
+use super::janitor::{FarEnd, Line};
 use super::mounts::{self, Mounter};
 use super::network::Network;
 use super::stock::Stock;
@@ -29,7 +30,6 @@ pub(super) struct Newborn {
     /// Readable when it has ended, and everything in it.
     handle: OwnedFd,
     briefing: Channel,
-    announcement: Option<Announcement>,
     voice: Option<Voice>,
     /// Ends it together with the helper.
     _lifeline: OwnedFd,
@@ -40,27 +40,29 @@ pub(super) struct Newborn {
 pub(super) struct Errand {
     /// The name of what was made in places that others use as well.
     pub(super) name: String,
-    /// Whether a janitor is at work, and says when it is done.
-    pub(super) janitor: bool,
+    /// Whether something is still being made, and said when it is.
+    pub(super) wait: bool,
     pub(super) stores: Stores,
 }
 
-wire_struct!(Errand {
-    name,
-    janitor,
-    stores
-});
+wire_struct!(Errand { name, wait, stores });
 
 impl Newborn {
-    /// Gives birth to init. `known` is what is known about its network by now.
-    pub(super) fn bear(known: Option<NetworkNamespace>, channel: &Channel) -> Result<Self, Failed> {
+    /// Gives birth to init. `known` is what is known about its network by now. It holds the janitor's line for as long as it
+    /// lives, and not its far end, which is given back.
+    pub(super) fn bear(
+        known: Option<NetworkNamespace>,
+        _line: &Line,
+        far: FarEnd,
+        channel: &Channel,
+    ) -> Result<(Self, FarEnd), Failed> {
         let user = User::current();
         let (helper, lifeline) = pipe_with(PipeFlags::CLOEXEC).during(Step::Namespaces)?;
         let (briefing, briefed) = Channel::pair().during(Step::Namespaces)?;
         let (announcement, voice) = Announcement::new()?;
         match process::fork_into(namespaces::BIRTH).during(Step::Namespaces)? {
             Forked::Child => {
-                drop((lifeline, briefing, voice));
+                drop((lifeline, briefing, voice, far));
                 let briefing = Channel::from(briefed);
                 let lived = live(user, known, &briefing, announcement, helper, channel);
                 if let Err(failed) = &lived {
@@ -69,14 +71,16 @@ impl Newborn {
                 process::exit_now(if lived.is_ok() { 0 } else { 125 })
             }
             Forked::Parent(pid) => match watch::handle(pid) {
-                Ok(handle) => Ok(Self {
-                    pid,
-                    handle,
-                    briefing,
-                    announcement: Some(announcement),
-                    voice: Some(voice),
-                    _lifeline: lifeline,
-                }),
+                Ok(handle) => {
+                    let newborn = Self {
+                        pid,
+                        handle,
+                        briefing,
+                        voice: Some(voice),
+                        _lifeline: lifeline,
+                    };
+                    Ok((newborn, far))
+                }
                 Err(errno) => {
                     end(pid);
                     Err(Failed::new(Step::Namespaces, errno))
@@ -93,16 +97,10 @@ impl Newborn {
             .during(Step::ReadPlan)
     }
 
-    /// What a janitor speaks with, for once; init hears it.
+    /// What it is told with, once, that everything was made which the plan asks for.
     pub(super) fn voice(&mut self) -> Result<Voice, Failed> {
         let voice = self.voice.take();
         voice.ok_or(Failed::new(Step::Janitor, Errno::BADF))
-    }
-
-    /// Where the janitor is heard, for a helper that has to wait for it before it can brief.
-    pub(super) fn announcement(&mut self) -> Result<Announcement, Failed> {
-        let announcement = self.announcement.take();
-        announcement.ok_or(Failed::new(Step::Janitor, Errno::BADF))
     }
 
     /// A descriptor that is readable when it has ended, and everything in it.
@@ -227,7 +225,7 @@ impl Prepared {
         } = brief;
         doors.enter().during(Step::ControlGroup)?;
         let mounter = Mounter::begin(&plan, &errand.stores, self.stock)?;
-        mounter.mount_all(&plan, || match errand.janitor {
+        mounter.mount_all(&plan, || match errand.wait {
             true => announcement.wait(&plan),
             false => Ok(()),
         })?;

@@ -1,0 +1,61 @@
+//! What the helper keeps on the host for a session, from before it is made until after it is gone.
+
+use super::announcement::Unmade;
+use super::cgroup::Groups;
+use super::janitor::Janitor;
+use super::premises::{Made, Premises, let_go};
+
+/// What was made for a session, and who sees to it if we cannot.
+pub(super) struct Household {
+    premises: Premises,
+    made: Made,
+    /// `None` where nothing is made that would stay.
+    janitor: Option<Janitor>,
+}
+
+impl Household {
+    /// The janitor must know by now what is going to be made.
+    pub(super) fn new(premises: Premises, janitor: Option<Janitor>) -> Self {
+        Self {
+            premises,
+            made: Made::default(),
+            janitor,
+        }
+    }
+
+    pub(super) const fn premises(&self) -> &Premises {
+        &self.premises
+    }
+
+    pub(super) const fn groups(&self) -> &Groups {
+        self.premises.groups()
+    }
+
+    /// The janitor's process.
+    pub(super) fn janitor(&self) -> Option<i32> {
+        self.janitor.as_ref().map(Janitor::pid)
+    }
+
+    /// Makes everything. What was made before something failed is removed with the rest.
+    pub(super) fn make(&mut self) -> Result<(), Unmade> {
+        self.premises.make(&mut self.made)
+    }
+
+    /// Removes everything. Nothing of the session may be left by now.
+    pub(super) fn clear(self) {
+        let removed = self.premises.remove(self.made);
+        if let Some(janitor) = &self.janitor {
+            janitor.dismiss();
+        }
+        let_go(removed);
+        self.janitor.map(Janitor::leave);
+    }
+
+    /// The same for a helper that has given up the privileges which that may take: the janitor has not.
+    pub(super) fn leave(self) {
+        drop(self.made);
+        if self.janitor.is_some_and(|janitor| !janitor.leave()) {
+            self.premises.remove_of_others();
+        }
+    }
+}
