@@ -16,6 +16,7 @@ Usage: cargo xtask COMMAND
   denials [ARGUMENTS]                 induced denials: is each explained, and does the line offered work?
   friction [ARGUMENTS]                how often a person would be asked
   bench [ARGUMENTS]                   what a launch and work inside cost, beside bare and beside peers: `bench --help`
+  dist                                build the programs as they ship for Linux, and say where they are
   fuzz [ARGUMENTS]                    run every fuzz target in turn: `fuzz --help`
   peers [ARGUMENTS]                   install other sandboxes into a scratch directory: `peers --help`
   prove-ci [--list] [--only NAME]...  break a clone of HEAD in every known way and see CI fail each time
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Codegen {
         check: bool,
     },
+    Dist,
     Cross {
         list: bool,
         only: Vec<String>,
@@ -69,6 +71,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command> {
             arguments: args.collect(),
             name: command,
         }),
+        "dist" => match args.next() {
+            None => Ok(Command::Dist),
+            Some(other) => bail!("dist takes no argument `{other}`"),
+        },
         "fuzz" => Ok(Command::Fuzz {
             arguments: args.collect(),
         }),

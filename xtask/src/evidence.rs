@@ -10,6 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::dist;
 use crate::executables::{self, Executable, Kind};
 use crate::peers;
 use crate::process::{self, Captured};
@@ -56,10 +57,6 @@ impl Evidence {
         }
     }
 }
-
-/// The profile that the command ships with, and that of the helper.
-const SHIPPED: &str = "release";
-const SHIPPED_HELPER: &str = "helper";
 
 /// Who measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,47 +178,20 @@ fn status(command: &mut Command) -> Result<bool> {
 
 /// Builds the programs and copies them to the stage.
 fn build(workspace: &Workspace, evidence: &Evidence, stage: &Stage) -> Result<()> {
-    const HELPER: [&str; 2] = ["palisade-linux-landlock", "palisade-linux-sandbox"];
-    const REST: [[&str; 2]; 3] = [
-        ["palisade-cli", "palisade"],
+    const REST: [[&str; 2]; 2] = [
         ["palisade-probes", "palisade-probe"],
         ["palisade-conformance", "palisade-conformance"],
     ];
     if evidence.speed {
-        copy(workspace, stage, SHIPPED, &REST)?;
-        // Its size and its libraries are paid for by every launch.
-        if !copy_linked_statically(workspace, stage, HELPER)? {
-            println!(
-                "there is no static C library here: the helper is linked dynamically, and slower"
-            );
-            copy(workspace, stage, SHIPPED_HELPER, &[HELPER])?;
+        copy(workspace, stage, dist::PROFILE, &REST)?;
+        for program in dist::build(workspace)? {
+            stage.add_program(&program.path, program.name)?;
         }
         Ok(())
     } else {
-        let all: Vec<_> = REST.into_iter().chain([HELPER]).collect();
+        let shipped = dist::SHIPPED.iter().map(|shipped| shipped.names);
+        let all: Vec<_> = shipped.chain(REST).collect();
         copy(workspace, stage, "dev", &all)
-    }
-}
-
-/// Whether this program could be built as the helper ships.
-fn copy_linked_statically(
-    workspace: &Workspace,
-    stage: &Stage,
-    [package, program]: [&str; 2],
-) -> Result<bool> {
-    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    // A directory of its own: other flags would build everything anew each time.
-    let target = workspace.path("target/static");
-    let mut command = workspace.cargo(&["rustc", "--message-format=json"]);
-    command
-        .args(["--profile", SHIPPED_HELPER, "--target", &triple])
-        .args(["--package", package, "--bin", program, "--target-dir"])
-        .arg(target)
-        .args(["--", "-Ctarget-feature=+crt-static"])
-        .arg("-Crelocation-model=static");
-    match executables::build(command) {
-        Ok(built) => add(stage, &built, program).map(|()| true),
-        Err(_) => Ok(false),
     }
 }
 

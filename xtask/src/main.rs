@@ -10,6 +10,7 @@ mod ci;
 mod codegen;
 mod cross;
 mod diff;
+mod dist;
 mod evidence;
 mod executables;
 mod files;
@@ -61,6 +62,7 @@ fn run() -> Result<bool> {
             Ok(true)
         }
         Command::Cross { only, .. } => cross::run(&workspace, &only),
+        Command::Dist => dist::run(&workspace),
         Command::Evidence { name, arguments } => evidence::run(&workspace, &name, &arguments),
         Command::Fuzz { arguments } => fuzz::run(&workspace, &arguments),
         Command::Peers { arguments } => peers::run(&workspace, &arguments),

@@ -22,18 +22,19 @@ pub(super) fn available_memory() -> Option<u64> {
 }
 
 /// How this program was built, and ours with it.
-pub(super) fn build(helper: &Path) -> String {
+pub(super) fn build(command: &Path, helper: &Path) -> String {
     let build = if cfg!(debug_assertions) {
         "debug (its figures mean nothing)"
     } else {
         "release"
     };
-    let linked = match is_static(helper) {
+    let linked = |program| match is_static(program) {
         Some(true) => "statically",
         Some(false) => "dynamically",
         None => "somehow",
     };
-    format!("{build}, the helper linked {linked}")
+    let (command, helper) = (linked(command), linked(helper));
+    format!("{build}, the command linked {command}, the helper {helper}")
 }
 
 /// Whether a program needs nobody to load its libraries: no part of it names an interpreter.

@@ -137,7 +137,7 @@ fn measure(options: &Options, say: &dyn Fn(&str)) -> Result<ExitCode> {
         host: Host::this(),
         processor: machine::processor(),
         load: machine::load(),
-        build: machine::build(&programs.helper),
+        build: machine::build(&programs.palisade, &programs.helper),
         tables: Vec::new(),
     };
     say(&page::circumstances(&report));

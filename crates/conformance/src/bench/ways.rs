@@ -121,7 +121,7 @@ pub(super) fn next(session: &Session, command: &Command, stdio: &Stdio) -> Resul
 
 pub(super) fn cold(plan: &Plan, helper: &Helper, command: &Command, stdio: &Stdio) -> Result<()> {
     let session = Session::start(plan, helper)?;
-    next(&session, command, stdio)?;
+    next(&session, &command.clone().as_last(), stdio)?;
     session.end();
     Ok(())
 }

@@ -4,13 +4,15 @@
 //! a [`Host`], so that a test, or a program that serves several users, hands in the host that it means.
 
 mod ahead;
+#[cfg(unix)]
+mod database;
 mod directories;
 mod dispatch;
 mod git;
 mod guard;
 mod parts;
 mod real;
-#[cfg(unix)]
+#[cfg(all(unix, not(all(target_env = "gnu", target_feature = "crt-static"))))]
 mod sys;
 #[cfg(test)]
 #[cfg(unix)]

@@ -35,7 +35,7 @@ impl HostParts {
         #[cfg(unix)]
         let (uid, database_home) = {
             let uid = rustix::process::geteuid().as_raw();
-            (Some(uid), super::sys::home_of(uid))
+            (Some(uid), super::database::home_of(uid))
         };
         #[cfg(not(unix))]
         let (uid, database_home) = (None, None);

@@ -67,10 +67,9 @@ impl Grounds {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        let mine = shared.iter().find(|(policy, _)| *policy == placed.policy);
-        mine.map(|(_, session)| session)
-            .filter(|session| session.is_alive())
-            .map(|session| Ground::Shared(Arc::clone(session)))
+        let mut alive = shared.iter().filter(|(_, session)| session.is_alive());
+        let mine = alive.find(|(policy, _)| *policy == placed.policy);
+        mine.map(|(_, session)| Ground::Shared(Arc::clone(session)))
     }
 
     /// Where a command runs: in a sandbox that the session shares if the policy is the session's own, otherwise in one
@@ -89,8 +88,10 @@ impl Grounds {
             return Ok(Ground::Own(Box::new(ConfinedSession::open(host, placed)?)));
         }
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.retain(|(_, session)| session.is_alive());
-        if let Some((_, session)) = shared.iter().find(|(policy, _)| *policy == placed.policy) {
+        // What they left is still to be told of those that are gone, where somebody looks.
+        shared.retain(|(_, session)| self.watch_aftermath || session.is_alive());
+        let mut alive = shared.iter().filter(|(_, session)| session.is_alive());
+        if let Some((_, session)) = alive.find(|(policy, _)| *policy == placed.policy) {
             return Ok(Ground::Shared(Arc::clone(session)));
         }
         let first = match placed.policy == *base {
