@@ -74,7 +74,7 @@ pub use credential::{Credential, CredentialError};
 pub use gate::{Gate, Listing};
 pub use hooks::{Answer, Approval, Approver, Connector, Later, Observer, Resolver};
 #[cfg(all(feature = "intercept", target_os = "linux"))]
-pub use intercept::{Interception, InterceptionError};
+pub use intercept::{Interception, InterceptionError, Opener};
 pub use limits::Limits;
 pub use proxy::{Proxy, Settings};
 pub use record::{ConnectionRecord, Decision, Ending, Spoken};

@@ -3,6 +3,12 @@
 //! A policy that lists hosts gives a session no network but a proxy (`palisade-egress-proxy`) on its own loopback. Its
 //! listener comes from inside the sandbox; everything else of it runs here.
 
+#[cfg_attr(
+    not(all(target_os = "linux", feature = "linux-landlock", feature = "intercept")),
+    path = "opened_elsewhere.rs"
+)]
+mod opened;
+
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
@@ -17,6 +23,8 @@ use palisade_egress_proxy::{
 use palisade_exec_policy::language::model::Injection;
 use palisade_policy::{Environment, HostName, NetworkAllowlistEntry};
 
+pub(crate) use opened::SessionTls;
+use opened::TlsToOpen;
 pub use palisade_egress_proxy::{
     Connector, Credential, CredentialError, Limits, Resolver, SystemConnector, SystemResolver,
 };
@@ -31,6 +39,8 @@ pub struct Egress {
     limits: Option<Limits>,
     resolver: Option<Arc<dyn Resolver>>,
     connector: Option<Arc<dyn Connector>>,
+    /// None, unless somebody asks for it.
+    to_open: Option<TlsToOpen>,
     /// Empty until there is a session that can be asked.
     keeper: Option<Arc<Keeper>>,
 }
@@ -47,6 +57,7 @@ impl Egress {
             limits: None,
             resolver: None,
             connector: None,
+            to_open: None,
             keeper: None,
         }
     }
@@ -58,7 +69,8 @@ impl Egress {
         self
     }
 
-    /// With the secrets that a configuration binds to hosts, from this environment.
+    /// With the secrets that a configuration binds to hosts, from this environment. Where one goes into TLS, servers have
+    /// to be vouched for by the certificates in its `SSL_CERT_FILE`, or else by those that the system trusts.
     ///
     /// # Errors
     /// One is not there, or cannot be sent.
@@ -67,6 +79,7 @@ impl Egress {
         injections: impl IntoIterator<Item = &'a Injection>,
         environment: &Environment,
     ) -> Result<Self, InjectError> {
+        let mut opened: Option<(String, Vec<NetworkAllowlistEntry>)> = None;
         for one in injections {
             let failed = |problem| InjectError {
                 injection: one.to_string(),
@@ -80,8 +93,56 @@ impl Egress {
             let credential =
                 credential.map_err(|error| failed(InjectProblem::Unsendable(error)))?;
             self = self.with_credential(credential);
+            if one.intercept {
+                let (_, hosts) = opened.get_or_insert_with(|| (one.to_string(), Vec::new()));
+                hosts.push(one.host.clone());
+            }
         }
+        let Some((injection, hosts)) = opened else {
+            return Ok(self);
+        };
+        let roots = environment.get(OsStr::new("SSL_CERT_FILE"));
+        let roots = roots.filter(|file| !file.is_empty()).map(std::fs::read);
+        let failed = |problem| InjectError { injection, problem };
+        match roots.transpose() {
+            Ok(roots) => self.open(hosts, roots.as_deref()).map_err(failed),
+            Err(error) => Err(failed(InjectProblem::Roots(error.kind()))),
+        }
+    }
+
+    /// With TLS that is opened on the way to these hosts and ports, so that the secrets which are bound to them are added
+    /// inside. Servers have to be vouched for by these certificates, in the format PEM, or else by those that the system
+    /// trusts. Each session has a certificate authority of its own, which its commands are told to trust.
+    ///
+    /// # Errors
+    /// This build cannot do that (it takes Linux, its sandbox and the feature `intercept`), or nobody is trusted.
+    pub fn with_opened_tls(
+        self,
+        hosts: impl IntoIterator<Item = NetworkAllowlistEntry>,
+        roots: Option<&[u8]>,
+    ) -> Result<Self, InjectProblem> {
+        self.open(hosts.into_iter().collect(), roots)
+    }
+
+    fn open(
+        mut self,
+        hosts: Vec<NetworkAllowlistEntry>,
+        roots: Option<&[u8]>,
+    ) -> Result<Self, InjectProblem> {
+        self.to_open = Some(TlsToOpen::new(hosts, roots)?);
         Ok(self)
+    }
+
+    /// What one session opens TLS with, where somebody asked for that.
+    ///
+    /// # Errors
+    /// Nothing that commands could trust can be made or kept.
+    #[cfg_attr(
+        not(all(target_os = "linux", feature = "linux-landlock")),
+        expect(dead_code, reason = "where no sandbox opens TLS, nobody prepares it")
+    )]
+    pub(crate) fn session_tls(&self) -> io::Result<Option<SessionTls>> {
+        self.to_open.as_ref().map(TlsToOpen::begin).transpose()
     }
 
     /// With other limits.
@@ -110,6 +171,7 @@ impl Egress {
     pub(crate) fn without_credentials(&self) -> Self {
         Self {
             credentials: Vec::new(),
+            to_open: None,
             ..self.clone()
         }
     }
@@ -146,6 +208,7 @@ impl Egress {
         &self,
         listener: TcpListener,
         entries: Vec<NetworkAllowlistEntry>,
+        tls: Option<&SessionTls>,
     ) -> io::Result<Served> {
         let refused = Arc::<Refused>::default();
         let desk = Arc::new(Desk {
@@ -158,6 +221,9 @@ impl Egress {
             .with_observer(desk);
         for credential in &self.credentials {
             settings = settings.with_credential(credential.clone());
+        }
+        if let Some(tls) = tls {
+            settings = tls.put_into(settings);
         }
         settings = settings.with_limits(self.limits.unwrap_or_else(limits));
         if let Some(resolver) = &self.resolver {
@@ -185,7 +251,7 @@ pub struct InjectError {
 }
 
 /// What is wrong with a secret that a policy binds to a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InjectProblem {
     /// The environment has no such variable.
@@ -194,6 +260,15 @@ pub enum InjectProblem {
     /// No header can carry it.
     #[error("{0}")]
     Unsendable(CredentialError),
+    /// This build opens no TLS.
+    #[error("this build opens no TLS: that takes Linux, its sandbox and the feature `intercept`")]
+    CannotOpen,
+    /// The file that says whom to trust cannot be read.
+    #[error("SSL_CERT_FILE cannot be read: {0}")]
+    Roots(io::ErrorKind),
+    /// TLS cannot be opened.
+    #[error("{0}")]
+    Tls(String),
 }
 
 /// The usual limits, and no more connections than leave this process descriptors for everything else: each can take six.
@@ -216,6 +291,7 @@ impl fmt::Debug for Egress {
         f.debug_struct("Egress")
             .field("credentials", &self.credentials)
             .field("limits", &self.limits)
+            .field("to_open", &self.to_open)
             .finish_non_exhaustive()
     }
 }

@@ -6,6 +6,8 @@ mod approvals;
 mod hosts;
 mod hosts_tools;
 mod made_up_net;
+#[cfg(feature = "intercept")]
+mod opened;
 mod outcomes;
 mod records;
 mod support;

@@ -63,7 +63,10 @@ pub(crate) struct ConfinedSession {
 fn serve(host: &Host, hosts: Vec<NetworkAllowlistEntry>) -> io::Result<(SocketAddrV4, Served)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let at = SocketAddrV4::new(Ipv4Addr::LOCALHOST, listener.local_addr()?.port());
-    let served = host.egress.without_credentials().serve(listener, hosts)?;
+    let served = host
+        .egress
+        .without_credentials()
+        .serve(listener, hosts, None)?;
     Ok((at, served))
 }
 
