@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use palisade_egress_proxy::{Answer, Approval, ConnectionRecord, Observer};
+use palisade_egress_proxy::{Answer, Approval, ConnectionRecord, Hold, Observer};
 use palisade_exec_policy::approvals::Moment;
 use palisade_exec_policy::{GrantScope, PromptCategory, ReviewDecision};
 use palisade_policy::{Grant, HostName, NetworkAllowlistEntry, Protocol};
@@ -66,6 +66,8 @@ struct Allowed {
     /// While one of these runs; where there is none, as long as the session.
     during: Vec<Arc<Running>>,
     scope: GrantScope,
+    /// What was opened by it is closed when this is dropped.
+    hold: Hold,
 }
 
 /// A command is known to run until this is dropped.
@@ -153,12 +155,20 @@ impl State {
             .allowed
             .iter()
             .find(|allowed| allowed.entry.matches(host, port, Protocol::Tcp))?;
-        // The proxy must not remember what ends before it does, or can be taken back.
-        let lasts = allowed.scope == GrantScope::Session && allowed.expires.is_none();
-        Some(Answer::Granted(match lasts {
-            true => Approval::Session,
-            false => Approval::Once,
-        }))
+        // The proxy must not remember what ends before it does, or can be taken back; and closes what lives on it then.
+        Some(match (allowed.scope, allowed.expires) {
+            (GrantScope::Session, None) => Answer::Granted(Approval::Session),
+            (_, None) => Answer::Leased(Approval::Once, allowed.hold.lease()),
+            (_, Some(expires)) => {
+                let left = expires.unix().saturating_sub(now.unix());
+                let left = Duration::from_secs(u64::try_from(left).unwrap_or(0));
+                let lease = match Instant::now().checked_add(left) {
+                    Some(end) => allowed.hold.lease_until(end),
+                    None => allowed.hold.lease(),
+                };
+                Answer::Leased(Approval::Once, lease)
+            }
+        })
     }
 
     fn runs(&self, one: &Arc<Running>) -> bool {
@@ -263,6 +273,7 @@ impl Shared {
             expires: expires.map(Moment::of_clock),
             during,
             scope,
+            hold: Hold::new(),
         });
         // What has expired already is no yes.
         state.known(host, port, now()).unwrap_or(Answer::Denied)
