@@ -3,6 +3,7 @@
 //! A policy that lists hosts gives a session no network but a proxy (`palisade-egress-proxy`) on its own loopback. Its
 //! listener comes from inside the sandbox; everything else of it runs here.
 
+mod ledger;
 #[cfg_attr(
     not(all(target_os = "linux", feature = "linux-landlock", feature = "intercept")),
     path = "opened_elsewhere.rs"
@@ -14,6 +15,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -23,6 +25,7 @@ use palisade_egress_proxy::{
 use palisade_exec_policy::language::model::Injection;
 use palisade_policy::{Environment, HostName, NetworkAllowlistEntry};
 
+pub(crate) use ledger::{CallLedger, Whose, keep};
 pub(crate) use opened::SessionTls;
 use opened::TlsToOpen;
 pub use palisade_egress_proxy::{
@@ -45,8 +48,8 @@ pub struct Egress {
     keeper: Option<Arc<Keeper>>,
 }
 
-/// Whoever is asked about hosts and told about connections, once there is somebody.
-type Keeper = OnceLock<(Weak<dyn Gatekeeper>, Arc<dyn Observer>)>;
+/// Whoever is asked about hosts, if anybody, and told about connections, once there is somebody.
+type Keeper = OnceLock<(Option<Weak<dyn Gatekeeper>>, Arc<dyn Ledger>)>;
 
 impl Egress {
     /// The system's names and connections, and no secrets.
@@ -186,10 +189,19 @@ impl Egress {
 
     /// From now on these are asked and told. Who is asked is not kept alive here: it holds the proxies. Who is told is,
     /// because connections end with the session.
-    pub(crate) fn attend(&self, keeper: Weak<dyn Gatekeeper>, ledger: Arc<dyn Observer>) {
+    pub(crate) fn attend(&self, keeper: Weak<dyn Gatekeeper>, ledger: Arc<dyn Ledger>) {
         if let Some(cell) = &self.keeper {
             // A sandbox becomes one session.
-            let _ = cell.set((keeper, ledger));
+            let _ = cell.set((Some(keeper), ledger));
+        }
+    }
+
+    /// The same for one call, of which nobody is asked anything while it runs.
+    pub(crate) fn told_to(&self, ledger: Arc<dyn Ledger>) -> Self {
+        let cell = Keeper::from((None, ledger));
+        Self {
+            keeper: Some(Arc::new(cell)),
+            ..self.clone()
         }
     }
 
@@ -211,7 +223,9 @@ impl Egress {
         tls: Option<&SessionTls>,
     ) -> io::Result<Served> {
         let refused = Arc::<Refused>::default();
+        let outlet = Outlet::new();
         let desk = Arc::new(Desk {
+            outlet,
             keeper: self.keeper.clone(),
             refused: Arc::clone(&refused),
         });
@@ -234,6 +248,7 @@ impl Egress {
         }
         Ok(Served {
             _proxy: Proxy::start(listener, settings)?,
+            outlet,
             refused,
         })
     }
@@ -296,10 +311,48 @@ impl fmt::Debug for Egress {
     }
 }
 
+/// Which of the sandboxes that share an [`Egress`]: each has a proxy of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outlet(u64);
+
+impl Outlet {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Whether a command is the only one that uses its outlet, as far as that is known, from its start to its end: then what is asked
+/// for there, it asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Alone(Arc<AtomicBool>);
+
+impl Alone {
+    /// It is, until somebody knows better.
+    pub(crate) fn yes() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    pub(crate) fn no_longer(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Whoever is asked about hosts that a policy does not list.
 pub(crate) trait Gatekeeper: Send + Sync {
-    /// What is known about a host, or the question that has to be put. Called on a thread that nobody else waits for.
-    fn about(self: Arc<Self>, host: &HostName, port: u16) -> About;
+    /// What is known about a host that was asked for through an outlet, or the question that has to be put. Called on a thread that
+    /// nobody else waits for.
+    fn about(self: Arc<Self>, outlet: Outlet, host: &HostName, port: u16) -> About;
+}
+
+/// Whoever is told about connections.
+pub(crate) trait Ledger: Send + Sync {
+    /// One has ended that was made through this outlet.
+    fn ended(&self, outlet: Outlet, connection: &ConnectionRecord);
 }
 
 /// What is known about a host.
@@ -315,10 +368,23 @@ pub(crate) enum About {
 pub(crate) struct Served {
     /// Closed with everything that goes through it.
     _proxy: Proxy,
+    outlet: Outlet,
     refused: Arc<Refused>,
 }
 
 impl Served {
+    /// Which proxy it is.
+    #[cfg_attr(
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(target_os = "macos", feature = "seatbelt")
+        )),
+        expect(dead_code, reason = "where no sandbox has a proxy, nobody asks which")
+    )]
+    pub(crate) const fn outlet(&self) -> Outlet {
+        self.outlet
+    }
+
     /// What was refused since, each thing once.
     #[cfg_attr(
         not(any(
@@ -399,20 +465,21 @@ impl Refused {
 
 /// Between the proxy's thread and whoever decides.
 struct Desk {
+    outlet: Outlet,
     keeper: Option<Arc<Keeper>>,
     refused: Arc<Refused>,
 }
 
 impl Approver for Desk {
     fn ask<'a>(&'a self, host: &'a HostName, port: u16) -> Later<'a, Answer> {
-        let (keeper, host) = (self.keeper.clone(), host.clone());
+        let (outlet, keeper, host) = (self.outlet, self.keeper.clone(), host.clone());
         Box::pin(async move {
             // A person takes longer than other connections can wait; and where the session ends meanwhile, its proxy must
             // not end on a thread of its own.
             let asking = move || {
                 let keeper = keeper.as_ref().and_then(|cell| cell.get());
-                let keeper = keeper.and_then(|(keeper, _)| keeper.upgrade());
-                match keeper.map(|keeper| keeper.about(&host, port)) {
+                let keeper = keeper.and_then(|(keeper, _)| keeper.as_ref()?.upgrade());
+                match keeper.map(|keeper| keeper.about(outlet, &host, port)) {
                     Some(About::Known(answer)) => answer,
                     Some(About::Ask(ask)) => ask(),
                     None => Answer::NotAsked,
@@ -428,7 +495,7 @@ impl Observer for Desk {
     fn ended(&self, record: &ConnectionRecord) {
         self.refused.note(record);
         if let Some((_, ledger)) = self.keeper.as_ref().and_then(|keeper| keeper.get()) {
-            ledger.ended(record);
+            ledger.ended(self.outlet, record);
         }
     }
 }

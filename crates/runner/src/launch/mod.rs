@@ -14,6 +14,7 @@ use palisade_policy::{
 };
 
 use crate::capture::{Caps, Chunk};
+use crate::egress::Alone;
 use crate::host::Host;
 use crate::os::ConfinedSession;
 use crate::outcome::{Finished, Outcome, SetupFailure};
@@ -181,6 +182,8 @@ pub struct Launch {
     pub seen: Option<crate::program::Seen>,
     /// Who attends to it, and what rings for them.
     pub(crate) attendant: Option<(Descriptor, Attendant)>,
+    /// Whether nobody else speaks to its proxy.
+    pub(crate) alone: Alone,
 }
 
 impl std::fmt::Debug for Launch {
@@ -209,6 +212,7 @@ impl Launch {
             wait_for_others: Wait::For(PATIENCE),
             seen: None,
             attendant: None,
+            alone: Alone::yes(),
         }
     }
 }

@@ -4,7 +4,9 @@
 
 mod approvals;
 mod hosts;
+mod hosts_ends;
 mod hosts_tools;
+mod hosts_whose;
 mod made_up_net;
 #[cfg(feature = "intercept")]
 mod opened;

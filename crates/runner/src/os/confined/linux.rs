@@ -21,7 +21,7 @@ use palisade_policy::{Enforcement, LimitKind, NetworkScope, PolicyContext, Resol
 use super::notes;
 use super::trusted::{helper_is_same, real};
 use crate::config::Own;
-use crate::egress::{Egress, RefusedHost, Served, SessionTls};
+use crate::egress::{Egress, Outlet, RefusedHost, Served, SessionTls};
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -148,6 +148,12 @@ impl ConfinedSession {
     pub(crate) fn refused_hosts(&self, since: Instant) -> Vec<RefusedHost> {
         let proxy = self.proxy.as_ref();
         proxy.map_or_else(Vec::new, |proxy| proxy.refused_since(since))
+    }
+
+    /// Which proxy it has, if it has one, and whether something runs there; what cannot be told is taken for a yes.
+    pub(crate) fn outlet(&self) -> Option<(Outlet, bool)> {
+        let outlet = self.proxy.as_ref()?.outlet();
+        Some((outlet, self.session.has_processes().unwrap_or(true)))
     }
 
     /// What is enforced, in absolute paths.
