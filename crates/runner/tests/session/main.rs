@@ -5,6 +5,7 @@
 mod approvals;
 mod hosts;
 mod hosts_ends;
+mod hosts_shapes;
 mod hosts_tools;
 mod hosts_whose;
 mod made_up_net;
