@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::hooks::{Answer, Approval, Approver};
+use crate::lease::Lease;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::wire::Authority;
@@ -14,7 +15,10 @@ use crate::wire::Authority;
 /// More answers than this are not remembered: then nobody is asked any more.
 const MOST_ANSWERS: usize = 4096;
 
-type Verdict = Result<Approval, Refusal>;
+/// What was agreed to, and for how long if that is not for as long as the proxy.
+pub(crate) type Agreed = (Approval, Option<Lease>);
+
+type Verdict = Result<Agreed, Refusal>;
 
 #[derive(Default)]
 struct State {
@@ -87,8 +91,9 @@ impl Approvals {
         tokio::spawn(async move {
             let asked = approver.ask(&authority.host, authority.port);
             let (verdict, keep) = match timeout(approvals.limits.approval_time, asked).await {
-                Ok(Answer::Granted(Approval::Once)) => (Ok(Approval::Once), false),
-                Ok(Answer::Granted(approval)) => (Ok(approval), true),
+                Ok(Answer::Granted(Approval::Once)) => (Ok((Approval::Once, None)), false),
+                Ok(Answer::Granted(approval)) => (Ok((approval, None)), true),
+                Ok(Answer::Leased(approval, lease)) => (Ok((approval, Some(lease))), false),
                 Ok(Answer::Denied) => (Err(Refusal::Denied), true),
                 Ok(Answer::NotAsked) => (Err(Refusal::NotListed), false),
                 // Not a no: whoever was asked may not have seen it.

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use palisade_policy::HostName;
 use serde::Serialize;
 
+use crate::lease::Lease;
 use crate::record::ConnectionRecord;
 
 /// Something that is waited for.
@@ -45,7 +46,7 @@ impl<F: Fn(&ConnectionRecord) + Send + Sync> Observer for F {
 }
 
 /// What somebody says about a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a new outcome must break the builds of those who judge by it"
@@ -53,6 +54,8 @@ impl<F: Fn(&ConnectionRecord) + Send + Sync> Observer for F {
 pub enum Answer {
     /// Go ahead.
     Granted(Approval),
+    /// Go ahead for now. The connections that waited for it end with the lease, and others ask again.
+    Leased(Approval, Lease),
     /// No, and not later in this session either.
     Denied,
     /// Nobody may be asked about it now: it is not listed, and that is all.

@@ -43,6 +43,7 @@
 //! - **Exchange**: one request, plain or in an opened tunnel, and its answer, over a connection of its own to the server.
 //! - **Opened**: a tunnel whose TLS the proxy speaks itself, on both sides, to add a secret inside. That is for hosts that
 //!   are named in an `Interception` and that a secret is bound to, with the feature `intercept`, on Linux.
+//! - **Lease**: how long an approval holds. When it is over, what lives on it is closed.
 //! - **Record**: what is told about a connection, or an exchange, when it has ended.
 //!
 //! # Non-goals
@@ -61,6 +62,7 @@ mod gate;
 mod hooks;
 #[cfg(all(feature = "intercept", target_os = "linux"))]
 mod intercept;
+mod lease;
 mod limits;
 mod proxy;
 mod record;
@@ -74,7 +76,8 @@ pub use credential::{Credential, CredentialError};
 pub use gate::{Gate, Listing};
 pub use hooks::{Answer, Approval, Approver, Connector, Later, Observer, Resolver};
 #[cfg(all(feature = "intercept", target_os = "linux"))]
-pub use intercept::{Interception, InterceptionError};
+pub use intercept::{Interception, InterceptionError, Opener};
+pub use lease::{Hold, Lease};
 pub use limits::Limits;
 pub use proxy::{Proxy, Settings};
 pub use record::{ConnectionRecord, Decision, Ending, Spoken};

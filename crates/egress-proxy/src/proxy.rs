@@ -17,7 +17,7 @@ use crate::credential::Credential;
 use crate::gate::Gate;
 use crate::hooks::{Approver, Connector, Observer, Resolver};
 #[cfg(all(feature = "intercept", target_os = "linux"))]
-use crate::intercept::{Interception, Opener};
+use crate::intercept::Opener;
 use crate::limits::Limits;
 use crate::record::ConnectionRecord;
 use crate::serve::{self, Shared};
@@ -39,7 +39,7 @@ pub struct Settings {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) observer: Arc<dyn Observer>,
     #[cfg(all(feature = "intercept", target_os = "linux"))]
-    interception: Option<Interception>,
+    pub(crate) opener: Option<Arc<Opener>>,
 }
 
 impl Settings {
@@ -55,7 +55,7 @@ impl Settings {
             approver: None,
             observer: Arc::new(|_: &ConnectionRecord| {}),
             #[cfg(all(feature = "intercept", target_os = "linux"))]
-            interception: None,
+            opener: None,
         }
     }
 
@@ -101,11 +101,11 @@ impl Settings {
         self
     }
 
-    /// With TLS that is opened, so that secrets can be added inside.
+    /// With TLS that is opened, so that secrets can be added inside, in the one session that this opener is for.
     #[cfg(all(feature = "intercept", target_os = "linux"))]
     #[must_use]
-    pub fn with_interception(mut self, interception: Interception) -> Self {
-        self.interception = Some(interception);
+    pub fn with_opener(mut self, opener: Arc<Opener>) -> Self {
+        self.opener = Some(opener);
         self
     }
 }
@@ -125,8 +125,6 @@ impl fmt::Debug for Settings {
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
-    #[cfg(all(feature = "intercept", target_os = "linux"))]
-    authority: Option<String>,
     open: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -138,17 +136,6 @@ impl Proxy {
     /// # Errors
     /// The system refuses a thread, or what a runtime needs.
     pub fn start(listener: TcpListener, settings: Settings) -> io::Result<Self> {
-        #[cfg(all(feature = "intercept", target_os = "linux"))]
-        let opener = settings
-            .interception
-            .clone()
-            .map(Opener::new)
-            .transpose()
-            .map_err(io::Error::other)?;
-        #[cfg(all(feature = "intercept", target_os = "linux"))]
-        let authority = opener
-            .as_ref()
-            .map(|opener| opener.certificate().to_owned());
         let address = listener.local_addr()?;
         listener.set_nonblocking(true)?;
         let (stop, stopped) = oneshot::channel();
@@ -166,10 +153,7 @@ impl Proxy {
                 };
                 // Whoever started it waits for this.
                 let _ = tell.send(Ok(()));
-                let shared = Shared::new(settings);
-                #[cfg(all(feature = "intercept", target_os = "linux"))]
-                let shared = shared.with_opener(opener);
-                let shared = Arc::new(shared);
+                let shared = Arc::new(Shared::new(settings));
                 runtime.block_on(async {
                     tokio::select! {
                         _ = stopped => {}
@@ -183,8 +167,6 @@ impl Proxy {
             .unwrap_or_else(|_| Err(io::Error::other("the proxy's thread has ended")))?;
         Ok(Self {
             address,
-            #[cfg(all(feature = "intercept", target_os = "linux"))]
-            authority,
             open,
             stop: Some(stop),
             thread: Some(thread),
@@ -195,13 +177,6 @@ impl Proxy {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// The certificate, in the format PEM, that clients inside have to trust where TLS is opened. Its key stays here.
-    #[cfg(all(feature = "intercept", target_os = "linux"))]
-    #[must_use]
-    pub fn authority(&self) -> Option<&str> {
-        self.authority.as_deref()
     }
 
     /// How many connections it is serving.

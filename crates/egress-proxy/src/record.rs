@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::hooks::{Approval, Observer};
+use crate::lease::Lease;
 use crate::refusal::Refusal;
 
 /// What a client spoke.
@@ -85,6 +86,8 @@ pub enum Ending {
     BadAnswer,
     /// Nothing moved for too long.
     Idle,
+    /// The approval that it lived on is over: its time is up, its run has ended, or it was taken back.
+    ApprovalOver,
     /// The proxy was stopped.
     Stopped,
 }
@@ -100,6 +103,7 @@ impl fmt::Display for Ending {
             Self::ServerGone => "server-gone",
             Self::BadAnswer => "bad-answer",
             Self::Idle => "idle",
+            Self::ApprovalOver => "approval-over",
             Self::Stopped => "stopped",
         })
     }
@@ -164,6 +168,8 @@ pub(crate) struct Account {
     observer: Arc<dyn Observer>,
     started: Instant,
     pub(crate) meter: Arc<Meter>,
+    /// Where it is allowed for a time.
+    pub(crate) lease: Option<Lease>,
     pub(crate) record: ConnectionRecord,
 }
 
@@ -173,6 +179,7 @@ impl Account {
             observer: Arc::clone(observer),
             started: Instant::now(),
             meter: Arc::default(),
+            lease: None,
             record: ConnectionRecord {
                 spoken,
                 host: None,

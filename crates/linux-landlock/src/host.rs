@@ -27,6 +27,8 @@ pub struct LinuxHost {
     pub cache_store: Option<AbsolutePath>,
     /// Whether whoever starts the session serves its proxy: then a policy that lists hosts reaches just those.
     pub proxy: bool,
+    /// Whom commands have to trust there besides, if the proxy opens TLS.
+    pub trust: Option<TrustFiles>,
     /// What is at the paths that the policy names.
     pub places: Places,
     /// What else was seen and is worth knowing: it ends up in every report.
@@ -45,6 +47,7 @@ impl LinuxHost {
             overlays: true,
             cache_store: None,
             proxy: false,
+            trust: None,
             places: Places::default(),
             notes: Vec::new(),
         }
@@ -56,6 +59,39 @@ impl LinuxHost {
     pub const fn with_proxy(mut self) -> Self {
         self.proxy = true;
         self
+    }
+
+    /// The same host, for a caller whose proxy opens TLS: commands are told to trust these files.
+    #[must_use]
+    pub fn with_trust(mut self, trust: TrustFiles) -> Self {
+        self.trust = Some(trust);
+        self
+    }
+}
+
+/// Certificates that commands of a session trust where its proxy opens TLS: two files in a directory of the host, which has
+/// nothing else in it and stays for as long as the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TrustFiles {
+    /// The directory, without links in its path. Commands read it at the same place, and cannot change or replace it.
+    pub directory: AbsolutePath,
+    /// The file in it for programs that trust one file and nothing else.
+    pub bundle: AbsolutePath,
+    /// The file in it for programs that trust it besides.
+    pub extra: AbsolutePath,
+}
+
+impl TrustFiles {
+    /// These files in this directory; nothing if they are not in it.
+    #[must_use]
+    pub fn new(directory: AbsolutePath, bundle: AbsolutePath, extra: AbsolutePath) -> Option<Self> {
+        let is_in = |file: &AbsolutePath| file.parent().as_ref() == Some(&directory);
+        (is_in(&bundle) && is_in(&extra)).then_some(Self {
+            directory,
+            bundle,
+            extra,
+        })
     }
 }
 

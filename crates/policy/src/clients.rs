@@ -1,11 +1,12 @@
-//! What programs have to be told so that they use a proxy. Where it is the only way out, they could use nothing else.
+//! What programs have to be told so that they use a proxy, and trust whom it speaks for. Where it is the only way out, they
+//! could use nothing else.
 
 use std::net::SocketAddrV4;
 
 /// The session's own loopback is reached directly.
 const DIRECT: &str = "localhost,127.0.0.1,127.0.0.0/8,::1";
 
-/// A variable that tells programs of a proxy.
+/// A variable that tells programs of a proxy, or whom to trust there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProxyVariable {
@@ -64,6 +65,49 @@ pub fn proxy_variables(proxy: SocketAddrV4) -> Vec<ProxyVariable> {
         yields: true,
         ..plain("JAVA_TOOL_OPTIONS", &java(proxy))
     });
+    variables
+}
+
+/// The variables that make the usual programs trust the certificates in a file, where some of the TLS that goes through a
+/// proxy is opened on the way. `bundle` is for those that trust the file and nothing else: it has to hold whom they trust
+/// otherwise too. `extra` is for those that trust it besides.
+///
+/// Java trusts stores of its own, and no variable adds to them.
+///
+/// ```
+/// let variables = palisade_policy::trust_variables("/run/bundle.pem", "/run/session.pem");
+/// let value = |name| variables.iter().find(|variable| variable.name == name).map(|it| it.value.as_str());
+/// assert_eq!(value("GIT_SSL_CAINFO"), Some("/run/bundle.pem"));
+/// assert_eq!(value("NODE_EXTRA_CA_CERTS"), Some("/run/session.pem"));
+/// ```
+#[must_use]
+pub fn trust_variables(bundle: &str, extra: &str) -> Vec<ProxyVariable> {
+    let variable = |file: &str| {
+        let value = file.to_owned();
+        move |name| ProxyVariable {
+            name,
+            value: value.clone(),
+            yields: false,
+        }
+    };
+    let mut variables: Vec<ProxyVariable> = [
+        // OpenSSL, and with it Python, Ruby and more; Go; most of Rust.
+        "SSL_CERT_FILE",
+        "NIX_SSL_CERT_FILE",
+        "CURL_CA_BUNDLE",
+        "GIT_SSL_CAINFO",
+        "REQUESTS_CA_BUNDLE",
+        "PIP_CERT",
+        "CARGO_HTTP_CAINFO",
+        "AWS_CA_BUNDLE",
+        "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+        "npm_config_cafile",
+        "YARN_HTTPS_CA_FILE_PATH",
+    ]
+    .into_iter()
+    .map(variable(bundle))
+    .collect();
+    variables.extend(["NODE_EXTRA_CA_CERTS", "DENO_CERT"].map(variable(extra)));
     variables
 }
 

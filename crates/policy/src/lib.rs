@@ -91,7 +91,7 @@ mod wire;
 pub use access::{Access, Clause, Peer, Permission, Place, UnixAddress, Verdict};
 pub use backend::{Availability, Backend, Loss, Lowered, Refusal};
 pub use canonical::{CanonicalSandboxPolicy, NetworkScope};
-pub use clients::{ProxyVariable, proxy_variables};
+pub use clients::{ProxyVariable, proxy_variables, trust_variables};
 pub use command::{
     CommandSpec, Environment, ExecEnv, ExecExpiration, SandboxPermissions, SandboxTransformError,
     SandboxType,

@@ -205,5 +205,9 @@ fn spoken(connection: &ConnectionAudit, rule: Option<&str>) -> String {
     if connection.credential {
         text.push_str(", with a secret");
     }
+    if !connection.perhaps_by.is_empty() {
+        let calls = visible(&connection.perhaps_by.join(" or "));
+        let _ = write!(text, "; by {calls}, or something left running");
+    }
     text
 }

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_policy::{HostName, NetworkAllowlistEntry, Protocol};
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use self::authority::SessionAuthority;
+use self::roots::Trusted;
 use crate::refusal::Refusal;
 
 /// All that is spoken inside: HTTP/2 could not be read by the same strict reader.
@@ -31,7 +32,7 @@ const MOST_WORDS: usize = 256;
 #[derive(Clone)]
 pub struct Interception {
     hosts: Vec<NetworkAllowlistEntry>,
-    roots: Arc<RootCertStore>,
+    trusted: Arc<Trusted>,
 }
 
 /// Why TLS cannot be opened.
@@ -51,6 +52,12 @@ pub enum InterceptionError {
     #[error("these are no certificates to trust: {problem}")]
     Roots {
         /// What is wrong with them.
+        problem: String,
+    },
+    /// The certificates of a session cannot be made.
+    #[error("the certificate authority of a session cannot be made: {problem}")]
+    Authority {
+        /// What is wrong.
         problem: String,
     },
 }
@@ -80,7 +87,7 @@ impl Interception {
 
     fn trusting(
         hosts: impl IntoIterator<Item = NetworkAllowlistEntry>,
-        roots: RootCertStore,
+        trusted: Trusted,
     ) -> Result<Self, InterceptionError> {
         let hosts: Vec<_> = hosts.into_iter().collect();
         if hosts.is_empty() {
@@ -88,7 +95,7 @@ impl Interception {
         }
         Ok(Self {
             hosts,
-            roots: Arc::new(roots),
+            trusted: Arc::new(trusted),
         })
     }
 }
@@ -98,40 +105,63 @@ impl fmt::Debug for Interception {
         let hosts = self.hosts.iter().map(ToString::to_string);
         f.debug_struct("Interception")
             .field("hosts", &hosts.collect::<Vec<_>>())
-            .field("roots", &self.roots.len())
+            .field("roots", &self.trusted.roots.len())
             .finish()
     }
 }
 
-/// Opens TLS for one session.
-pub(crate) struct Opener {
-    hosts: Vec<NetworkAllowlistEntry>,
+/// Opens TLS in one session, whose certificate authority it is. Its key stays in here.
+pub struct Opener {
+    interception: Interception,
     authority: SessionAuthority,
     to_servers: TlsConnector,
 }
 
 impl Opener {
-    pub(crate) fn new(interception: Interception) -> Result<Self, Problem> {
+    /// Makes a certificate authority for one session.
+    ///
+    /// # Errors
+    /// There is no chance to draw keys from, or no certificate can name the hosts.
+    pub fn new(interception: &Interception) -> Result<Self, InterceptionError> {
+        Self::make(interception.clone()).map_err(|problem| InterceptionError::Authority {
+            problem: words(&problem),
+        })
+    }
+
+    fn make(interception: Interception) -> Result<Self, Problem> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut to_servers = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            .with_root_certificates(interception.roots)
+            .with_root_certificates(Arc::clone(&interception.trusted.roots))
             .with_no_client_auth();
         to_servers.alpn_protocols = vec![SPOKEN.to_vec()];
         Ok(Self {
             authority: SessionAuthority::new(&interception.hosts)?,
-            hosts: interception.hosts,
+            interception,
             to_servers: Arc::new(to_servers).into(),
         })
     }
 
-    /// The certificate that clients inside have to trust.
-    pub(crate) fn certificate(&self) -> &str {
+    /// The certificate, in the format PEM, that clients inside have to trust besides those that they trust anyway.
+    #[must_use]
+    pub fn certificate(&self) -> &str {
         self.authority.certificate()
     }
 
+    /// All that clients inside have to trust, in the format PEM: those who vouch for servers outside, whose TLS stays
+    /// closed, and the session's own authority. For clients that trust one file and nothing else.
+    #[must_use]
+    pub fn bundle(&self) -> Vec<u8> {
+        let mut bundle = self.interception.trusted.pem.clone();
+        if !bundle.ends_with(b"\n") {
+            bundle.push(b'\n');
+        }
+        bundle.extend_from_slice(self.certificate().as_bytes());
+        bundle
+    }
+
     pub(crate) fn is_for(&self, host: &HostName, port: u16) -> bool {
-        let mut hosts = self.hosts.iter();
+        let mut hosts = self.interception.hosts.iter();
         hosts.any(|entry| entry.matches(host, port, Protocol::Tcp))
     }
 
@@ -157,6 +187,14 @@ impl Opener {
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(failed(&"it takes too long")),
         }
+    }
+}
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opener")
+            .field("interception", &self.interception)
+            .finish_non_exhaustive()
     }
 }
 

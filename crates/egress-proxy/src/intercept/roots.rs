@@ -1,6 +1,7 @@
 //! Whom the system trusts to vouch for servers.
 
 use std::fs;
+use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -18,8 +19,14 @@ const FILES: &[&str] = &[
     "/etc/ssl/cert.pem",
 ];
 
+/// Whom servers are vouched for by: as text, for others, and as what is judged by.
+pub(super) struct Trusted {
+    pub(super) pem: Vec<u8>,
+    pub(super) roots: Arc<RootCertStore>,
+}
+
 /// The first of the usual files that has any.
-pub(super) fn of_system() -> Result<RootCertStore, InterceptionError> {
+pub(super) fn of_system() -> Result<Trusted, InterceptionError> {
     let read = |file: &&str| of_pem(&fs::read(file).ok()?).ok();
     let found = FILES.iter().find_map(read);
     found.ok_or(InterceptionError::NoSystemRoots)
@@ -27,7 +34,7 @@ pub(super) fn of_system() -> Result<RootCertStore, InterceptionError> {
 
 /// All certificates in a text. Some that distributions carry along are of no use here, and are left out; a text with no
 /// other is refused.
-pub(super) fn of_pem(pem: &[u8]) -> Result<RootCertStore, InterceptionError> {
+pub(super) fn of_pem(pem: &[u8]) -> Result<Trusted, InterceptionError> {
     let mut roots = RootCertStore::empty();
     let mut problem = None;
     for certificate in CertificateDer::pem_slice_iter(pem) {
@@ -48,7 +55,10 @@ pub(super) fn of_pem(pem: &[u8]) -> Result<RootCertStore, InterceptionError> {
         let problem = problem.unwrap_or_else(|| "there are none".to_owned());
         return Err(InterceptionError::Roots { problem });
     }
-    Ok(roots)
+    Ok(Trusted {
+        pem: pem.to_owned(),
+        roots: Arc::new(roots),
+    })
 }
 
 #[cfg(test)]

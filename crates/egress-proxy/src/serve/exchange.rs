@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, split};
 use super::client::{Client, Stream, fill};
 use super::relay::{self, Broken, Cut, Way};
 use super::{Shared, http};
+use crate::lease::over;
 use crate::record::{Account, Ending, Meter};
 use crate::refusal::Refusal;
 use crate::wire::{self, BodyScanner, Framing, HeadLimits, RequestHead, ResponseHead, Side};
@@ -67,6 +68,8 @@ pub(super) async fn run<C: Stream>(
             }
         };
         tokio::select! {
+            biased;
+            () = over(account.lease.as_ref()) => Err(Broken::ApprovalOver),
             exchanged = both => exchanged,
             () = relay::idle(&meter, shared.limits.idle_time) => Err(Broken::Idle),
         }
@@ -154,6 +157,7 @@ fn apology(broken: &Broken) -> Vec<u8> {
         ),
         Broken::Idle => http::answer("504 Gateway Timeout", "the server does not answer"),
         Broken::Server => http::answer("502 Bad Gateway", "the server closed without an answer"),
+        Broken::ApprovalOver => http::answer("403 Forbidden", "the approval for this host is over"),
         Broken::Client => Vec::new(),
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     connector: Arc<dyn Connector>,
     observer: Arc<dyn Observer>,
     #[cfg(all(feature = "intercept", target_os = "linux"))]
-    opener: Option<Opener>,
+    opener: Option<Arc<Opener>>,
 }
 
 impl Shared {
@@ -60,21 +60,14 @@ impl Shared {
             connector: settings.connector,
             observer: settings.observer,
             #[cfg(all(feature = "intercept", target_os = "linux"))]
-            opener: None,
+            opener: settings.opener,
         }
-    }
-
-    /// With TLS that is opened.
-    #[cfg(all(feature = "intercept", target_os = "linux"))]
-    pub(crate) fn with_opener(mut self, opener: Option<Opener>) -> Self {
-        self.opener = opener;
-        self
     }
 
     /// Who opens the TLS of a tunnel to this host; nobody, if there is no secret to add.
     #[cfg(all(feature = "intercept", target_os = "linux"))]
     fn opener(&self, authority: &Authority) -> Option<&Opener> {
-        let opener = self.opener.as_ref()?;
+        let opener = self.opener.as_deref()?;
         let is_wanted =
             opener.is_for(&authority.host, authority.port) && !self.secrets(authority).is_empty();
         is_wanted.then_some(opener)

@@ -14,6 +14,7 @@ use super::client::{Client, Unread};
 use super::{HTTPS, Shared};
 use super::{exchange, http, opening, relay, route};
 use crate::intercept::{Opener, words};
+use crate::lease::over;
 use crate::record::{Account, Ending, Spoken};
 use crate::refusal::Refusal;
 use crate::wire::{self, Authority, HeadProblem, Opening, RequestHead, Target};
@@ -36,7 +37,15 @@ pub(super) async fn serve(
     };
     let mut first = Some((account, server));
     loop {
-        if let Err(ending) = client.first_byte(shared.limits.idle_time).await {
+        let lease = first
+            .as_ref()
+            .and_then(|(account, _)| account.lease.clone());
+        let first_byte = tokio::select! {
+            biased;
+            () = over(lease.as_ref()) => Err(Ending::ApprovalOver),
+            read = client.first_byte(shared.limits.idle_time) => read,
+        };
+        if let Err(ending) = first_byte {
             if let Some((mut account, _)) = first {
                 account.ended(match ending {
                     Ending::Refused => Ending::Idle,

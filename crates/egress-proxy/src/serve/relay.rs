@@ -11,6 +11,7 @@ use super::client::Client;
 #[cfg(all(feature = "intercept", target_os = "linux"))]
 use super::opened;
 use super::{Shared, bulk, http, opening};
+use crate::lease::over;
 use crate::record::{Account, Ending, Meter};
 use crate::refusal::Refusal;
 use crate::wire::{Authority, BodyProblem, BodyScanner};
@@ -29,6 +30,7 @@ pub(super) enum Broken {
     Server,
     Answer,
     Idle,
+    ApprovalOver,
 }
 
 /// Which way bytes go.
@@ -90,6 +92,8 @@ pub(super) async fn tunnel(
         };
         let down = copy(&mut from_server, &mut to_client, Way::Down, &meter);
         tokio::select! {
+            biased;
+            () = over(account.lease.as_ref()) => Err(Broken::ApprovalOver),
             relayed = async { tokio::try_join!(up, down) } => relayed.map(|_| ()),
             () = idle(&meter, shared.limits.idle_time) => Err(Broken::Idle),
         }
@@ -116,6 +120,7 @@ pub(super) fn note(account: &mut Account, broken: &Broken) {
         Broken::Server => account.ended(Ending::ServerGone),
         Broken::Answer => account.ended(Ending::BadAnswer),
         Broken::Idle => account.ended(Ending::Idle),
+        Broken::ApprovalOver => account.ended(Ending::ApprovalOver),
     }
 }
 

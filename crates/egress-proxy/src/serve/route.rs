@@ -76,9 +76,9 @@ async fn attempt(
         },
         Listing::Askable => {
             let asked = shared.approvals.ask(authority).await;
-            Decision::Approved {
-                approval: asked.map_err(NoRoute::Refused)?,
-            }
+            let (approval, lease) = asked.map_err(NoRoute::Refused)?;
+            account.lease = lease;
+            Decision::Approved { approval }
         }
     };
     let addresses = match host.address() {

@@ -18,13 +18,13 @@
 mod stage;
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use palisade_egress_proxy::{Decision, Ending, Refusal};
+use palisade_egress_proxy::{ConnectionRecord, Decision, Ending, Proxy, Refusal, Settings};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use stage::{FINE, Web, get, plan, read_head, server, wait_until};
@@ -312,6 +312,32 @@ fn a_proxy_that_is_dropped_leaves_nothing() {
     drop((tunnels, others, web));
     // Of the servers' own threads, those of the streams that are over.
     nothing_is_left(before + 1);
+}
+
+#[test]
+fn whoever_is_told_may_be_the_last_to_hold_it() {
+    let _turn = turn();
+    let before = descriptors();
+    let held: Arc<Mutex<Option<Proxy>>> = Arc::default();
+    let (tell, told) = std::sync::mpsc::channel();
+    let (last, tell) = (Arc::clone(&held), Mutex::new(tell));
+    let observer = move |_: &ConnectionRecord| {
+        // On the proxy's own thread, which must not wait for itself.
+        drop(last.lock().unwrap().take());
+        tell.lock().unwrap().send(()).unwrap();
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = Settings::new([]).with_observer(Arc::new(observer));
+    let proxy = Proxy::start(listener, settings).unwrap();
+    let address = proxy.address();
+    *held.lock().unwrap() = Some(proxy);
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"?").unwrap();
+    told.recv_timeout(Duration::from_secs(10)).unwrap();
+    // And it is gone: nobody listens any more.
+    wait_until(|| TcpStream::connect(address).is_err());
+    drop(client);
+    nothing_is_left(before);
 }
 
 #[test]

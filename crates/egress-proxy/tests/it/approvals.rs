@@ -1,16 +1,17 @@
 //! Hosts that are asked for: the connection waits, one question for all of them, and what was said is remembered.
 
 use std::future;
+use std::io::{Read, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use palisade_egress_proxy::{Answer, Approval, Approver, Decision, Ending, Later, Refusal};
+use palisade_egress_proxy::{Answer, Approval, Approver, Decision, Ending, Hold, Later, Refusal};
 use palisade_policy::HostName;
 
-use crate::stage::{FINE, PUBLIC, Plan, Web, get, plan, wait_until};
+use crate::stage::{FINE, PUBLIC, Plan, Web, get, plan, read_head, server, wait_until};
 
 /// Counts questions, and answers when told to.
 #[derive(Default)]
@@ -42,7 +43,7 @@ impl Approver for Person {
         self.asked.fetch_add(1, Ordering::SeqCst);
         Box::pin(future::poll_fn(move |context| {
             let mut state = self.answer.lock().unwrap();
-            match state.0 {
+            match state.0.clone() {
                 Some(answer) => Poll::Ready(answer),
                 None => {
                     state.1.push(context.waker().clone());
@@ -189,4 +190,74 @@ fn a_listed_host_is_not_asked_for() {
     let stage = asking(&person, &web).allow("new.test", 80).start();
     assert!(stage.ask_text(&get("new.test")).ends_with("fine\n"));
     assert_eq!(person.questions(), 0);
+}
+
+/// Reads until the other side ends, and says how long that took.
+fn time_to_end(mut stream: impl Read) -> Duration {
+    let started = Instant::now();
+    // Closed or reset: over either way.
+    drop(stream.read_to_end(&mut Vec::new()));
+    started.elapsed()
+}
+
+#[test]
+fn what_lives_on_an_approval_ends_with_it() {
+    let web = Web::new(FINE);
+    let hold = Hold::new();
+    let person = Person::says(Answer::Leased(Approval::Once, hold.lease()));
+    let stage = asking(&person, &web).start();
+    // One of them in use, the others idle.
+    let tunnels = [(); 3].map(|()| stage.tunnel("new.test", 80));
+    assert_eq!(person.questions(), 3);
+    let mut busy = &tunnels[0];
+    busy.write_all(b"GET / HTTP/1.1\r\nHost: new.test\r\n\r\n")
+        .unwrap();
+    assert!(read_head(&mut busy).starts_with("HTTP/1.1 200 "));
+    assert!(stage.records.lock().unwrap().is_empty());
+    drop(hold);
+    for tunnel in tunnels {
+        assert!(time_to_end(tunnel) < Duration::from_secs(10));
+    }
+    for record in stage.records(3) {
+        assert_eq!(record.ending, Ending::ApprovalOver);
+        let approval = Approval::Once;
+        assert_eq!(record.decision, Decision::Approved { approval });
+    }
+    // What is over opens nothing any more, and is not remembered.
+    assert_eq!(person.questions(), 3);
+    let late = stage.ask_text(&get("new.test"));
+    assert!(
+        late.starts_with("HTTP/1.1 403 ") && late.contains("is over"),
+        "{late}"
+    );
+    assert_eq!(person.questions(), 4);
+    assert_eq!(stage.records(4)[3].ending, Ending::ApprovalOver);
+    assert_eq!(stage.proxy.open_connections(), 0);
+}
+
+#[test]
+fn an_approval_with_an_end_ends_by_itself() {
+    let (silent, web) = (
+        server(|stream| {
+            time_to_end(stream);
+        }),
+        Web::new(FINE),
+    );
+    let hold = Hold::new();
+    let end = Instant::now() + Duration::from_millis(600);
+    let person = Person::says(Answer::Leased(Approval::Session, hold.lease_until(end)));
+    let stage = asking(&person, &web)
+        .name("slow.test", &["93.184.216.99"])
+        .road("93.184.216.99", 80, silent)
+        .start();
+    // An answer that never comes is not waited for longer than that.
+    let answer = stage.ask_text(&get("slow.test"));
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
+    assert!(Instant::now() >= end);
+    assert_eq!(stage.records(1)[0].ending, Ending::ApprovalOver);
+    // Without an end nothing ends: the hold is still there.
+    let person = Person::says(Answer::Leased(Approval::Session, hold.lease()));
+    let stage = asking(&person, &web).start();
+    assert!(stage.ask_text(&get("new.test")).ends_with("fine\n"));
+    assert_eq!(stage.records(1)[0].ending, Ending::Complete);
 }

@@ -68,7 +68,7 @@ pub(crate) struct Plan {
     approver: Option<Arc<dyn Approver>>,
     limits: Limits,
     #[cfg(all(feature = "intercept", target_os = "linux"))]
-    interception: Option<palisade_egress_proxy::Interception>,
+    opener: Option<Arc<palisade_egress_proxy::Opener>>,
 }
 
 pub(crate) fn plan() -> Plan {
@@ -80,7 +80,7 @@ pub(crate) fn plan() -> Plan {
         approver: None,
         limits: Limits::default(),
         #[cfg(all(feature = "intercept", target_os = "linux"))]
-        interception: None,
+        opener: None,
     }
 }
 
@@ -123,9 +123,10 @@ impl Plan {
     #[cfg(all(feature = "intercept", target_os = "linux"))]
     pub(crate) fn interception(
         mut self,
-        interception: palisade_egress_proxy::Interception,
+        interception: &palisade_egress_proxy::Interception,
     ) -> Self {
-        self.interception = Some(interception);
+        let opener = palisade_egress_proxy::Opener::new(interception).unwrap();
+        self.opener = Some(Arc::new(opener));
         self
     }
 
@@ -157,8 +158,8 @@ impl Plan {
             settings = settings.with_approver(approver);
         }
         #[cfg(all(feature = "intercept", target_os = "linux"))]
-        if let Some(interception) = self.interception {
-            settings = settings.with_interception(interception);
+        if let Some(opener) = &self.opener {
+            settings = settings.with_opener(Arc::clone(opener));
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         Stage {
@@ -166,6 +167,8 @@ impl Plan {
             roads,
             records,
             proxy: Proxy::start(listener, settings).unwrap(),
+            #[cfg(all(feature = "intercept", target_os = "linux"))]
+            opener: self.opener,
         }
     }
 }
@@ -176,6 +179,8 @@ pub(crate) struct Stage {
     pub(crate) names: Arc<Names>,
     pub(crate) roads: Arc<Roads>,
     pub(crate) records: Arc<Mutex<Vec<ConnectionRecord>>>,
+    #[cfg(all(feature = "intercept", target_os = "linux"))]
+    pub(crate) opener: Option<Arc<palisade_egress_proxy::Opener>>,
 }
 
 impl Stage {

@@ -400,6 +400,8 @@ pub struct Injection {
     pub from_env: String,
     /// What stands before it in the header, such as `Bearer `.
     pub prefix: String,
+    /// Whether it goes into TLS, which is opened for it on the way; else it goes into plain HTTP alone.
+    pub intercept: bool,
 }
 
 impl fmt::Display for Injection {
@@ -408,9 +410,15 @@ impl fmt::Display for Injection {
             host,
             header,
             from_env,
+            intercept,
             ..
         } = self;
-        write!(f, "{header} for {host} from ${from_env}")
+        let where_to = if *intercept {
+            ", in TLS that is opened"
+        } else {
+            ""
+        };
+        write!(f, "{header} for {host} from ${from_env}{where_to}")
     }
 }
 

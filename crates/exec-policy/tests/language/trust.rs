@@ -60,6 +60,22 @@ fn only_the_user_binds_a_secret_to_a_host() {
         "X-Key for api.example:80 from $API_KEY"
     );
     assert_eq!(secret.value.prefix, "key ");
+    assert!(
+        !secret.value.intercept,
+        "TLS stays closed unless the user says so"
+    );
+    for (word, opens) in [("true", true), ("false", false)] {
+        let text = format!("{text}intercept = {word}\n");
+        let user = load_sources([Source::new(Layer::User, "user.toml", &text)]).unwrap();
+        let secret = &user.settings().inject[0].value;
+        assert_eq!(secret.intercept, opens);
+        assert_eq!(secret.to_string().contains("in TLS that is opened"), opens);
+        let project = Source::new(Layer::Project, "other.toml", &text).trusted();
+        assert!(parse(&project).is_err());
+    }
+    let unclear = format!("{text}intercept = \"yes\"\n");
+    let errors = parse(&Source::new(Layer::User, "user.toml", &unclear)).unwrap_err();
+    assert!(errors.to_string().contains("true or false"), "{errors}");
     for layer in [Layer::System, Layer::Project, Layer::Session] {
         let source = Source::new(layer, "other.toml", text).trusted();
         let errors = parse(&source).unwrap_err().to_string();

@@ -6,6 +6,7 @@ mod error;
 mod explain;
 mod helper;
 mod history;
+mod occupants;
 mod session;
 mod start;
 mod stdio;

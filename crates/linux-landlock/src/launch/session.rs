@@ -278,6 +278,13 @@ impl Session {
         !self.connection.channel.is_finished() && !self.helper_has_ended()
     }
 
+    /// Whether anything of any command runs in it; nothing if that cannot be told, as where processes have no namespace of
+    /// their own.
+    #[must_use]
+    pub fn has_processes(&self) -> Option<bool> {
+        super::occupants::any(self.helper.id())
+    }
+
     /// The helper's own end is the session's, also while those who remain still take it down.
     fn helper_has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

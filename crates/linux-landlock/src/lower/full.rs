@@ -1,8 +1,8 @@
 //! The full tier: namespaces, with Landlock as the second wall where the kernel has it.
 
 use palisade_policy::{
-    AbsolutePath, Enforcement, LoopbackAccess, NetworkScope, PolicyError, ResolvedPolicy,
-    proxy_variables,
+    AbsolutePath, Enforcement, LoopbackAccess, NetworkScope, PolicyError, ProxyVariable,
+    ResolvedPolicy, proxy_variables, trust_variables,
 };
 
 use super::areas::Areas;
@@ -20,7 +20,7 @@ pub(super) fn lower(
     host: &LinuxHost,
     areas: &Areas,
 ) -> Result<(Plan, Enforcement), PolicyError> {
-    let built = mounts::build(policy, host, areas)?;
+    let mut built = mounts::build(policy, host, areas)?;
     let network = network(policy, host);
     let sockets = match network {
         NetworkNamespace::Host => Sockets::HostNetwork,
@@ -41,13 +41,16 @@ pub(super) fn lower(
         environment.extend(caches::without_a_place(policy, &host.places, &built));
     }
     if network == NetworkNamespace::Proxied {
-        environment.extend(proxy_variables(PROXY).into_iter().map(|variable| {
-            let value = match variable.yields {
-                true => EnvValue::Unset(variable.value),
-                false => EnvValue::Literal(variable.value),
-            };
-            (variable.name.to_owned(), value)
-        }));
+        environment.extend(proxy_variables(PROXY).into_iter().map(told));
+        if let Some(trust) = &host.trust {
+            let [bundle, extra] = [&trust.bundle, &trust.extra].map(ToString::to_string);
+            environment.extend(trust_variables(&bundle, &extra).into_iter().map(told));
+            // Last, so that nothing lies over it.
+            built.mounts.push(Mount::Keep {
+                path: trust.directory.clone(),
+                writable: false,
+            });
+        }
     }
     let plan = Plan {
         tier: Tier::Full,
@@ -64,6 +67,14 @@ pub(super) fn lower(
         git: built.git,
     };
     Ok((plan, enforcement))
+}
+
+fn told(variable: ProxyVariable) -> (String, EnvValue) {
+    let value = match variable.yields {
+        true => EnvValue::Unset(variable.value),
+        false => EnvValue::Literal(variable.value),
+    };
+    (variable.name.to_owned(), value)
 }
 
 /// The host's network only where the policy opens all of it; a list of hosts is no network unless a proxy keeps it.

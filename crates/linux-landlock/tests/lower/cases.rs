@@ -1,5 +1,6 @@
 //! Particular plans: links, files in odd places, sockets, stores.
 
+use palisade_linux_landlock::host::TrustFiles;
 use palisade_linux_landlock::plan::model::{View, is_mount_point, view};
 use palisade_linux_landlock::plan::{EnvValue, MaskKind, Mount, NetworkNamespace, OverlayStore};
 use palisade_linux_landlock::{LinuxLandlock, Plan, Tier};
@@ -389,6 +390,50 @@ fn listed_hosts_are_reached_through_a_proxy_alone_where_somebody_serves_one() {
     assert_eq!(report.level(Guarantee::NetworkHosts), Level::NotEnforced);
     assert_eq!(report.level(Guarantee::Network), Level::Enforced);
     assert_eq!(variable(&plan, "HTTP_PROXY"), None);
+}
+
+#[test]
+fn whom_to_trust_is_read_inside_where_a_proxy_opens_tls() {
+    let listed = NetworkAllowlistEntry::with_port("crates.io", 443).unwrap();
+    let limited =
+        CanonicalSandboxPolicy::workspace_write_with_network([root("/srv/app")], [listed]);
+    let files = Files::sample();
+    let path = abs;
+    let trust = TrustFiles::new(
+        path("/tmp/trust"),
+        path("/tmp/trust/all"),
+        path("/tmp/trust/own"),
+    );
+    let lowered = |policy: &CanonicalSandboxPolicy, namespaces: bool| {
+        let kernel = files.kernel(7, namespaces).with_proxy();
+        let kernel = kernel.with_trust(trust.clone().unwrap());
+        let (policy, host) = prepare(policy, &context(1000), &files, kernel).unwrap();
+        plan(LinuxLandlock.lower(&policy, &host).unwrap()).0
+    };
+    let plan = lowered(&limited, true);
+    // After everything that could lie over it, and for reading.
+    let kept = Mount::Keep {
+        path: path("/tmp/trust"),
+        writable: false,
+    };
+    assert_eq!(plan.mounts.last(), Some(&kept));
+    let told = |name: &str, file: &str| {
+        let value = EnvValue::Literal(file.to_owned());
+        plan.environment.contains(&(name.to_owned(), value))
+    };
+    assert!(told("SSL_CERT_FILE", "/tmp/trust/all") && told("GIT_SSL_CAINFO", "/tmp/trust/all"));
+    assert!(told("NODE_EXTRA_CA_CERTS", "/tmp/trust/own"));
+    // Nobody is told to trust anything where there is no proxy.
+    for plan in [lowered(&workspace(), true), lowered(&limited, false)] {
+        assert!(!plan.mounts.contains(&kept), "{plan}");
+        let mut names = plan.environment.iter().map(|(name, _)| name);
+        assert!(!names.any(|name| name == "SSL_CERT_FILE"), "{plan}");
+    }
+    // Files elsewhere would not be there.
+    assert_eq!(
+        TrustFiles::new(path("/tmp/trust"), path("/etc/all"), path("/tmp/trust/own")),
+        None
+    );
 }
 
 #[test]

@@ -118,6 +118,10 @@ pub struct ConnectionAudit {
     /// Whether a secret was added that the command does not know.
     #[serde(default)]
     pub credential: bool,
+    /// The calls that may have made it, where it is not known which. It may be none of them: something that an earlier call
+    /// left running can have made it as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub perhaps_by: Vec<String>,
 }
 
 /// One call: what was asked, what was decided, and how it ended. Secrets are not in it.
@@ -299,7 +303,17 @@ impl AuditRecord {
             sent: connection.sent,
             received: connection.received,
             credential: connection.credential,
+            perhaps_by: Vec::new(),
         });
+        self
+    }
+
+    /// With the calls that may have made its connection, where that is not known for sure.
+    #[must_use]
+    pub fn perhaps_by(mut self, calls: Vec<String>) -> Self {
+        if let Some(connection) = &mut self.connection {
+            connection.perhaps_by = calls;
+        }
         self
     }
 

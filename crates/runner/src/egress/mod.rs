@@ -3,11 +3,19 @@
 //! A policy that lists hosts gives a session no network but a proxy (`palisade-egress-proxy`) on its own loopback. Its
 //! listener comes from inside the sandbox; everything else of it runs here.
 
+mod ledger;
+#[cfg_attr(
+    not(all(target_os = "linux", feature = "linux-landlock", feature = "intercept")),
+    path = "opened_elsewhere.rs"
+)]
+mod opened;
+
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -17,6 +25,9 @@ use palisade_egress_proxy::{
 use palisade_exec_policy::language::model::Injection;
 use palisade_policy::{Environment, HostName, NetworkAllowlistEntry};
 
+pub(crate) use ledger::{CallLedger, Whose, keep};
+pub(crate) use opened::SessionTls;
+use opened::TlsToOpen;
 pub use palisade_egress_proxy::{
     Connector, Credential, CredentialError, Limits, Resolver, SystemConnector, SystemResolver,
 };
@@ -31,12 +42,14 @@ pub struct Egress {
     limits: Option<Limits>,
     resolver: Option<Arc<dyn Resolver>>,
     connector: Option<Arc<dyn Connector>>,
+    /// None, unless somebody asks for it.
+    to_open: Option<TlsToOpen>,
     /// Empty until there is a session that can be asked.
     keeper: Option<Arc<Keeper>>,
 }
 
-/// Whoever is asked about hosts and told about connections, once there is somebody.
-type Keeper = OnceLock<(Weak<dyn Gatekeeper>, Arc<dyn Observer>)>;
+/// Whoever is asked about hosts, if anybody, and told about connections, once there is somebody.
+type Keeper = OnceLock<(Option<Weak<dyn Gatekeeper>>, Arc<dyn Ledger>)>;
 
 impl Egress {
     /// The system's names and connections, and no secrets.
@@ -47,6 +60,7 @@ impl Egress {
             limits: None,
             resolver: None,
             connector: None,
+            to_open: None,
             keeper: None,
         }
     }
@@ -58,7 +72,8 @@ impl Egress {
         self
     }
 
-    /// With the secrets that a configuration binds to hosts, from this environment.
+    /// With the secrets that a configuration binds to hosts, from this environment. Where one goes into TLS, servers have
+    /// to be vouched for by the certificates in its `SSL_CERT_FILE`, or else by those that the system trusts.
     ///
     /// # Errors
     /// One is not there, or cannot be sent.
@@ -67,6 +82,7 @@ impl Egress {
         injections: impl IntoIterator<Item = &'a Injection>,
         environment: &Environment,
     ) -> Result<Self, InjectError> {
+        let mut opened: Option<(String, Vec<NetworkAllowlistEntry>)> = None;
         for one in injections {
             let failed = |problem| InjectError {
                 injection: one.to_string(),
@@ -80,8 +96,56 @@ impl Egress {
             let credential =
                 credential.map_err(|error| failed(InjectProblem::Unsendable(error)))?;
             self = self.with_credential(credential);
+            if one.intercept {
+                let (_, hosts) = opened.get_or_insert_with(|| (one.to_string(), Vec::new()));
+                hosts.push(one.host.clone());
+            }
         }
+        let Some((injection, hosts)) = opened else {
+            return Ok(self);
+        };
+        let roots = environment.get(OsStr::new("SSL_CERT_FILE"));
+        let roots = roots.filter(|file| !file.is_empty()).map(std::fs::read);
+        let failed = |problem| InjectError { injection, problem };
+        match roots.transpose() {
+            Ok(roots) => self.open(hosts, roots.as_deref()).map_err(failed),
+            Err(error) => Err(failed(InjectProblem::Roots(error.kind()))),
+        }
+    }
+
+    /// With TLS that is opened on the way to these hosts and ports, so that the secrets which are bound to them are added
+    /// inside. Servers have to be vouched for by these certificates, in the format PEM, or else by those that the system
+    /// trusts. Each session has a certificate authority of its own, which its commands are told to trust.
+    ///
+    /// # Errors
+    /// This build cannot do that (it takes Linux, its sandbox and the feature `intercept`), or nobody is trusted.
+    pub fn with_opened_tls(
+        self,
+        hosts: impl IntoIterator<Item = NetworkAllowlistEntry>,
+        roots: Option<&[u8]>,
+    ) -> Result<Self, InjectProblem> {
+        self.open(hosts.into_iter().collect(), roots)
+    }
+
+    fn open(
+        mut self,
+        hosts: Vec<NetworkAllowlistEntry>,
+        roots: Option<&[u8]>,
+    ) -> Result<Self, InjectProblem> {
+        self.to_open = Some(TlsToOpen::new(hosts, roots)?);
         Ok(self)
+    }
+
+    /// What one session opens TLS with, where somebody asked for that.
+    ///
+    /// # Errors
+    /// Nothing that commands could trust can be made or kept.
+    #[cfg_attr(
+        not(all(target_os = "linux", feature = "linux-landlock")),
+        expect(dead_code, reason = "where no sandbox opens TLS, nobody prepares it")
+    )]
+    pub(crate) fn session_tls(&self) -> io::Result<Option<SessionTls>> {
+        self.to_open.as_ref().map(TlsToOpen::begin).transpose()
     }
 
     /// With other limits.
@@ -110,6 +174,7 @@ impl Egress {
     pub(crate) fn without_credentials(&self) -> Self {
         Self {
             credentials: Vec::new(),
+            to_open: None,
             ..self.clone()
         }
     }
@@ -124,10 +189,19 @@ impl Egress {
 
     /// From now on these are asked and told. Who is asked is not kept alive here: it holds the proxies. Who is told is,
     /// because connections end with the session.
-    pub(crate) fn attend(&self, keeper: Weak<dyn Gatekeeper>, ledger: Arc<dyn Observer>) {
+    pub(crate) fn attend(&self, keeper: Weak<dyn Gatekeeper>, ledger: Arc<dyn Ledger>) {
         if let Some(cell) = &self.keeper {
             // A sandbox becomes one session.
-            let _ = cell.set((keeper, ledger));
+            let _ = cell.set((Some(keeper), ledger));
+        }
+    }
+
+    /// The same for one call, of which nobody is asked anything while it runs.
+    pub(crate) fn told_to(&self, ledger: Arc<dyn Ledger>) -> Self {
+        let cell = Keeper::from((None, ledger));
+        Self {
+            keeper: Some(Arc::new(cell)),
+            ..self.clone()
         }
     }
 
@@ -146,9 +220,12 @@ impl Egress {
         &self,
         listener: TcpListener,
         entries: Vec<NetworkAllowlistEntry>,
+        tls: Option<&SessionTls>,
     ) -> io::Result<Served> {
         let refused = Arc::<Refused>::default();
+        let outlet = Outlet::new();
         let desk = Arc::new(Desk {
+            outlet,
             keeper: self.keeper.clone(),
             refused: Arc::clone(&refused),
         });
@@ -159,6 +236,9 @@ impl Egress {
         for credential in &self.credentials {
             settings = settings.with_credential(credential.clone());
         }
+        if let Some(tls) = tls {
+            settings = tls.put_into(settings);
+        }
         settings = settings.with_limits(self.limits.unwrap_or_else(limits));
         if let Some(resolver) = &self.resolver {
             settings = settings.with_resolver(Arc::clone(resolver));
@@ -168,6 +248,7 @@ impl Egress {
         }
         Ok(Served {
             _proxy: Proxy::start(listener, settings)?,
+            outlet,
             refused,
         })
     }
@@ -185,7 +266,7 @@ pub struct InjectError {
 }
 
 /// What is wrong with a secret that a policy binds to a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InjectProblem {
     /// The environment has no such variable.
@@ -194,6 +275,15 @@ pub enum InjectProblem {
     /// No header can carry it.
     #[error("{0}")]
     Unsendable(CredentialError),
+    /// This build opens no TLS.
+    #[error("this build opens no TLS: that takes Linux, its sandbox and the feature `intercept`")]
+    CannotOpen,
+    /// The file that says whom to trust cannot be read.
+    #[error("SSL_CERT_FILE cannot be read: {0}")]
+    Roots(io::ErrorKind),
+    /// TLS cannot be opened.
+    #[error("{0}")]
+    Tls(String),
 }
 
 /// The usual limits, and no more connections than leave this process descriptors for everything else: each can take six.
@@ -216,14 +306,53 @@ impl fmt::Debug for Egress {
         f.debug_struct("Egress")
             .field("credentials", &self.credentials)
             .field("limits", &self.limits)
+            .field("to_open", &self.to_open)
             .finish_non_exhaustive()
+    }
+}
+
+/// Which of the sandboxes that share an [`Egress`]: each has a proxy of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outlet(u64);
+
+impl Outlet {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Whether a command is the only one that uses its outlet, as far as that is known, from its start to its end: then what is asked
+/// for there, it asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Alone(Arc<AtomicBool>);
+
+impl Alone {
+    /// It is, until somebody knows better.
+    pub(crate) fn yes() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    pub(crate) fn no_longer(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Whoever is asked about hosts that a policy does not list.
 pub(crate) trait Gatekeeper: Send + Sync {
-    /// What is known about a host, or the question that has to be put. Called on a thread that nobody else waits for.
-    fn about(self: Arc<Self>, host: &HostName, port: u16) -> About;
+    /// What is known about a host that was asked for through an outlet, or the question that has to be put. Called on a thread that
+    /// nobody else waits for.
+    fn about(self: Arc<Self>, outlet: Outlet, host: &HostName, port: u16) -> About;
+}
+
+/// Whoever is told about connections.
+pub(crate) trait Ledger: Send + Sync {
+    /// One has ended that was made through this outlet.
+    fn ended(&self, outlet: Outlet, connection: &ConnectionRecord);
 }
 
 /// What is known about a host.
@@ -239,10 +368,23 @@ pub(crate) enum About {
 pub(crate) struct Served {
     /// Closed with everything that goes through it.
     _proxy: Proxy,
+    outlet: Outlet,
     refused: Arc<Refused>,
 }
 
 impl Served {
+    /// Which proxy it is.
+    #[cfg_attr(
+        not(any(
+            all(target_os = "linux", feature = "linux-landlock"),
+            all(target_os = "macos", feature = "seatbelt")
+        )),
+        expect(dead_code, reason = "where no sandbox has a proxy, nobody asks which")
+    )]
+    pub(crate) const fn outlet(&self) -> Outlet {
+        self.outlet
+    }
+
     /// What was refused since, each thing once.
     #[cfg_attr(
         not(any(
@@ -323,20 +465,21 @@ impl Refused {
 
 /// Between the proxy's thread and whoever decides.
 struct Desk {
+    outlet: Outlet,
     keeper: Option<Arc<Keeper>>,
     refused: Arc<Refused>,
 }
 
 impl Approver for Desk {
     fn ask<'a>(&'a self, host: &'a HostName, port: u16) -> Later<'a, Answer> {
-        let (keeper, host) = (self.keeper.clone(), host.clone());
+        let (outlet, keeper, host) = (self.outlet, self.keeper.clone(), host.clone());
         Box::pin(async move {
             // A person takes longer than other connections can wait; and where the session ends meanwhile, its proxy must
             // not end on a thread of its own.
             let asking = move || {
                 let keeper = keeper.as_ref().and_then(|cell| cell.get());
-                let keeper = keeper.and_then(|(keeper, _)| keeper.upgrade());
-                match keeper.map(|keeper| keeper.about(&host, port)) {
+                let keeper = keeper.and_then(|(keeper, _)| keeper.as_ref()?.upgrade());
+                match keeper.map(|keeper| keeper.about(outlet, &host, port)) {
                     Some(About::Known(answer)) => answer,
                     Some(About::Ask(ask)) => ask(),
                     None => Answer::NotAsked,
@@ -352,7 +495,7 @@ impl Observer for Desk {
     fn ended(&self, record: &ConnectionRecord) {
         self.refused.note(record);
         if let Some((_, ledger)) = self.keeper.as_ref().and_then(|keeper| keeper.get()) {
-            ledger.ended(record);
+            ledger.ended(self.outlet, record);
         }
     }
 }

@@ -10,6 +10,7 @@
 mod hosts;
 mod intent;
 mod lines;
+mod linked;
 mod listening;
 mod locate;
 mod mentions;
@@ -32,6 +33,7 @@ use intent::Intent;
 use locate::Located;
 use refusal::Refusal;
 
+pub(crate) use linked::is_linked;
 pub(crate) use locate::resolve_host_path;
 pub use locate::{Ordinary, ordinary_permissions};
 pub use rerun::{grant_words, rerun_line, shell_line};
@@ -61,7 +63,7 @@ pub struct Failure<'a> {
     pub stdout: &'a [u8],
     /// What held while it ran. What was not enforced denied nothing.
     pub enforcement: &'a Enforcement,
-    /// Hosts and ports that the sandbox's proxy is known to have refused it.
+    /// Hosts and ports that the sandbox's proxy refused, and that its failure has to do with.
     pub refused_hosts: &'a [(HostName, u16)],
 }
 
@@ -99,6 +101,14 @@ impl<'a> Failure<'a> {
         self
     }
 
+    /// Where it complains: on standard error, unless it writes nothing there.
+    const fn written(&self) -> &'a [u8] {
+        match self.stderr.trim_ascii().is_empty() {
+            true => self.stdout,
+            false => self.stderr,
+        }
+    }
+
     /// With the last that it wrote on standard output.
     #[must_use]
     pub const fn with_stdout(mut self, stdout: &'a [u8]) -> Self {
@@ -126,11 +136,7 @@ pub fn denials(policy: &ResolvedPolicy, failure: &Failure<'_>) -> Vec<Evidence> 
     if code == Some(127) {
         return Vec::new();
     }
-    let written = match failure.stderr.trim_ascii().is_empty() {
-        true => failure.stdout,
-        false => failure.stderr,
-    };
-    let lines = lines::last(written);
+    let lines = lines::last(failure.written());
     let mut search = Search {
         policy,
         failure,

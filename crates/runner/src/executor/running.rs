@@ -1,5 +1,7 @@
 //! Running a plan: asking first, then attempts, through the one attempt engine.
 
+use std::sync::Arc;
+
 use palisade_exec_policy::{
     ApprovalPurpose, ExecPolicyAmendment, GrantScope, Refusal, ReviewDecision, SandboxDecision,
 };
@@ -18,6 +20,7 @@ use crate::attempt::{
     self, Attempted, Attempting, Attempts, Notice, Retry, RetryKind, RetryQuestion, Tried,
 };
 use crate::audit::trace;
+use crate::egress::CallLedger;
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::outcome::Outcome;
@@ -33,8 +36,13 @@ pub(super) async fn run(
     context: &ExecCommandContext,
 ) -> Result<ExecToolCallOutput, ExecError> {
     let helper = plan.config.linux_sandbox_exe().map(Into::into);
+    let mut host = with_helper(&executor.foundation.host, helper);
+    if let Some(sink) = &executor.foundation.audit {
+        let ledger = CallLedger::new(Arc::clone(sink), &context.call_id, plan.cwd());
+        host.egress = host.egress.told_to(Arc::new(ledger));
+    }
     let mut running = Running {
-        host: with_helper(&executor.foundation.host, helper),
+        host,
         executor,
         plan: &plan,
         session,

@@ -14,6 +14,7 @@ use palisade_policy::{
 };
 
 use crate::capture::{Caps, Chunk};
+use crate::egress::Alone;
 use crate::host::Host;
 use crate::os::ConfinedSession;
 use crate::outcome::{Finished, Outcome, SetupFailure};
@@ -183,6 +184,8 @@ pub struct Launch {
     pub(crate) last: bool,
     /// Who attends to it, and what rings for them.
     pub(crate) attendant: Option<(Descriptor, Attendant)>,
+    /// Whether nobody else speaks to its proxy.
+    pub(crate) alone: Alone,
 }
 
 impl std::fmt::Debug for Launch {
@@ -212,6 +215,7 @@ impl Launch {
             seen: None,
             last: false,
             attendant: None,
+            alone: Alone::yes(),
         }
     }
 }

@@ -10,16 +10,15 @@ use super::handed;
 use super::{
     BorrowedDescriptor, Descriptor, Driver, Launch, OutputMode, Stdin, WindowSize, borrow,
 };
-use crate::capture::{Caps, Captured};
-use crate::egress::RefusedHost;
+use crate::capture::{Caps, Captured, Output};
+use crate::egress::{Alone, Outlet, RefusedHost};
 use crate::evidence::{self, Failure};
 use crate::host::Host;
 use crate::os::{self, ConfinedSession, JudgedFile, Order, Process, Pty, Stdio};
 use crate::outcome::{Evidence, Finished, Outcome, SetupFailure};
 use crate::program::{self, Seen};
 use crate::supervise::{
-    Attendance, Begun, Cause, Ended, NoEnd, Plan, Streams, Watch, Watched, drive_blocking,
-    drive_tokio,
+    Attendance, Begun, Cause, Ended, NoEnd, Plan, Streams, Watched, drive_blocking, drive_tokio,
 };
 use crate::workspace::Claim;
 
@@ -45,6 +44,11 @@ impl Ground {
             Self::Own(session) => Some(session),
         }
     }
+
+    /// Which proxy it has and whether something runs there already, as far as that is known; nothing if it has no proxy.
+    pub(crate) fn outlet(&self) -> Option<(Outlet, bool)> {
+        self.confined()?.outlet()
+    }
 }
 
 /// A command that was started.
@@ -60,6 +64,7 @@ pub(crate) struct Running {
     command: CommandSpec,
     sandbox: SandboxType,
     begun: Instant,
+    alone: Alone,
 }
 
 /// A process that whoever watches it and whoever talks to it share.
@@ -197,6 +202,7 @@ pub(crate) async fn start(
         command,
         sandbox,
         begun: instant,
+        alone: launch.alone,
     })
 }
 
@@ -360,18 +366,18 @@ impl Running {
         };
         drop(self.process);
         let confined = self.ground.confined();
-        let refused = confined.map_or_else(Vec::new, |session| session.refused_hosts(self.begun));
+        let mut notes = watch.notes;
         let (enforcement, outcome) = match confined {
-            Some(session) => (
-                session.enforcement().clone(),
-                judged(&watch, session, &self.command, &refused),
-            ),
+            Some(session) => {
+                let refused = session.refused_hosts(self.begun);
+                let watched = (&watch.cause, &watch.output);
+                let refused = (refused.as_slice(), self.alone.is());
+                let (outcome, told) = judged(watched, session, &self.command, refused);
+                notes.extend(told);
+                (session.enforcement().clone(), outcome)
+            }
             None => (os::bare_enforcement(), plain(&watch.cause)),
         };
-        let mut notes = watch.notes;
-        // What could be listed is evidence; the rest is told as it is.
-        let others = refused.iter().filter(|one| one.could_be_listed().is_none());
-        notes.extend(others.map(ToString::to_string));
         // What the kernel says is asked for where a command failed as one does that was denied something, and told beside
         // what it says itself. Asking costs more than most commands.
         let denied = match outcome {
@@ -453,28 +459,38 @@ fn plain(cause: &Cause) -> Outcome {
     }
 }
 
-/// The same, with the sandbox as the reason where the oracle says so.
+/// The same, with the sandbox as the reason where the oracle says so; and what else the proxy refused meanwhile, of which
+/// nobody can say that it is why.
 fn judged(
-    watch: &Watch,
+    (cause, output): (&Cause, &Output),
     session: &ConfinedSession,
     command: &CommandSpec,
-    refused: &[RefusedHost],
-) -> Outcome {
-    let hosts: Vec<_> = refused
-        .iter()
-        .filter_map(RefusedHost::could_be_listed)
-        .collect();
-    let plain = plain(&watch.cause);
+    (refused, is_alone): (&[RefusedHost], bool),
+) -> (Outcome, Vec<String>) {
+    let plain = plain(cause);
     let argv: Vec<_> = [&command.program]
         .into_iter()
         .chain(&command.args)
         .cloned()
         .collect();
-    let (stdout, stderr) = (end(&watch.output.stdout), end(&watch.output.stderr));
+    let (stdout, stderr) = (end(&output.stdout), end(&output.stderr));
     let failure = Failure::new(&argv, &command.cwd, &plain, session.enforcement())
         .with_stdout(&stdout)
-        .with_stderr(&stderr)
-        .with_refused_hosts(&hosts);
+        .with_stderr(&stderr);
+    let (mut hosts, mut told) = (Vec::new(), Vec::new());
+    for one in refused {
+        match one.could_be_listed() {
+            Some(host) if evidence::is_linked(&failure, &host.0, is_alone) => hosts.push(host),
+            // A success is none the less one, and nobody has to know what it went on without.
+            Some(_) if plain.success() => {}
+            Some(_) => told.push(format!(
+                "{one}; whether that is why it failed is not known{}",
+                by_whom(is_alone)
+            )),
+            None => told.push(format!("{one}{}", by_whom(is_alone))),
+        }
+    }
+    let failure = failure.with_refused_hosts(&hosts);
     let mut evidence = evidence::denials(session.policy(), &failure);
     for one in &mut evidence {
         // What the command wrote is its own word: nobody is led by it to open what decides about commands.
@@ -482,12 +498,21 @@ fn judged(
             smallest_grant.take_if(|grant| session.own().is_opened_by(grant));
         }
     }
-    match evidence.is_empty() {
+    let outcome = match evidence.is_empty() {
         true => plain,
         false => Outcome::Denied {
             evidence,
             exit_code: plain.exit_code(),
         },
+    };
+    (outcome, told)
+}
+
+/// Who else may have asked for what was refused.
+const fn by_whom(is_alone: bool) -> &'static str {
+    match is_alone {
+        true => "",
+        false => "; something else that runs in the session may have asked for it",
     }
 }
 

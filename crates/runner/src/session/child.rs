@@ -59,6 +59,7 @@ impl Child {
         let starting = async {
             let own = &admitted.session_policy;
             let ground = ground(&shared, &placed, own, Driver::Tokio).await?;
+            launch.alone = known.enter(&ground);
             let host = &shared.sandbox.host;
             launch::start(host, ground, placed.sandbox, launch, Driver::Tokio).await
         };

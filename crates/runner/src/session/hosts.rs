@@ -1,13 +1,12 @@
 //! Hosts that commands of a session ask for while they run and the policy does not list: who is asked, what was answered,
 //! and the record of every connection.
 
-use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use palisade_egress_proxy::{Answer, Approval, ConnectionRecord, Observer};
+use palisade_egress_proxy::{Answer, Approval, ConnectionRecord, Hold};
 use palisade_exec_policy::approvals::Moment;
 use palisade_exec_policy::{GrantScope, PromptCategory, ReviewDecision};
 use palisade_policy::{Grant, HostName, NetworkAllowlistEntry, Protocol};
@@ -15,18 +14,13 @@ use palisade_policy::{Grant, HostName, NetworkAllowlistEntry, Protocol};
 use super::admit::{Admitted, now, unless_cancelled};
 use super::state::Shared;
 use crate::approve::{Prompt, ask};
-use crate::audit::{AuditRecord, AuditSink};
-use crate::egress::{About, Gatekeeper};
+use crate::audit::AuditSink;
+use crate::egress::{self, About, Alone, Gatekeeper, Outlet, Whose};
+use crate::launch::Ground;
 use crate::supervise::{Cancellation, block_on};
-
-/// What connections are called in records.
-const TOOL: &str = "network";
 
 /// So many questions a command can cause. Who has answered these has better things to do.
 const MOST_QUESTIONS: usize = 32;
-
-/// So many connections of a command are recorded, so that none pushes older records out.
-const MOST_RECORDS: u32 = 1000;
 
 /// Who runs now, and what was said about hosts.
 #[derive(Debug, Default)]
@@ -40,8 +34,6 @@ struct State {
     denied: Vec<(HostName, u16)>,
     /// How often somebody was asked since the last command was started.
     questions: usize,
-    /// How many commands there were so far.
-    ran: usize,
     /// How many connections were recorded since the last command was started.
     recorded: u32,
 }
@@ -56,6 +48,15 @@ struct Running {
     since: Instant,
     /// Whether somebody may be asked to grant it more.
     may_ask: bool,
+    /// Where it runs, once that is known and there is a proxy.
+    outlet: OnceLock<Outlet>,
+    alone: Alone,
+}
+
+impl Running {
+    fn is_in(&self, outlet: Outlet) -> bool {
+        self.outlet.get() == Some(&outlet)
+    }
 }
 
 /// A host that somebody agreed to, for a time.
@@ -66,6 +67,8 @@ struct Allowed {
     /// While one of these runs; where there is none, as long as the session.
     during: Vec<Arc<Running>>,
     scope: GrantScope,
+    /// What was opened by it is closed when this is dropped.
+    hold: Hold,
 }
 
 /// A command is known to run until this is dropped.
@@ -127,10 +130,11 @@ impl Registered {
                 .attempts
                 .approval
                 .rejects(PromptCategory::RequestPermissions),
+            outlet: OnceLock::new(),
+            alone: Alone::yes(),
         });
         let mut state = shared.hosts.lock();
         state.running.push(Arc::clone(&running));
-        state.ran += 1;
         state.questions = 0;
         state.recorded = 0;
         drop(state);
@@ -139,26 +143,57 @@ impl Registered {
             running,
         }
     }
+
+    /// Says where it is about to run, before it does. What comes back says whether it is alone there, until it has ended.
+    pub(super) fn enter(&self, ground: &Ground) -> Alone {
+        let alone = self.running.alone.clone();
+        let Some((outlet, is_occupied)) = ground.outlet() else {
+            return alone;
+        };
+        let state = self.shared.hosts.lock();
+        let others = state.running.iter().filter(|one| one.is_in(outlet));
+        let mut is_shared = is_occupied;
+        for other in others {
+            is_shared = true;
+            other.alone.no_longer();
+        }
+        if is_shared {
+            alone.no_longer();
+        }
+        // It runs once.
+        let _ = self.running.outlet.set(outlet);
+        alone
+    }
 }
 
 impl State {
     /// What is known about a host, if anything.
-    fn known(&mut self, host: &HostName, port: u16, now: Moment) -> Option<Answer> {
+    fn known(&mut self, outlet: Outlet, host: &HostName, port: u16, now: Moment) -> Option<Answer> {
         self.allowed
             .retain(|allowed| allowed.expires.is_none_or(|expires| now < expires));
         if self.denied.contains(&(host.clone(), port)) {
             return Some(Answer::Denied);
         }
-        let allowed = self
-            .allowed
-            .iter()
-            .find(|allowed| allowed.entry.matches(host, port, Protocol::Tcp))?;
-        // The proxy must not remember what ends before it does, or can be taken back.
-        let lasts = allowed.scope == GrantScope::Session && allowed.expires.is_none();
-        Some(Answer::Granted(match lasts {
-            true => Approval::Session,
-            false => Approval::Once,
-        }))
+        let allowed = self.allowed.iter().find(|allowed| {
+            // What is for a run is for no other outlet than that run's.
+            let during = &allowed.during;
+            let is_here = during.is_empty() || during.iter().any(|one| one.is_in(outlet));
+            is_here && allowed.entry.matches(host, port, Protocol::Tcp)
+        })?;
+        // The proxy must not remember what ends before it does, or can be taken back; and closes what lives on it then.
+        Some(match (allowed.scope, allowed.expires) {
+            (GrantScope::Session, None) => Answer::Granted(Approval::Session),
+            (_, None) => Answer::Leased(Approval::Once, allowed.hold.lease()),
+            (_, Some(expires)) => {
+                let left = expires.unix().saturating_sub(now.unix());
+                let left = Duration::from_secs(u64::try_from(left).unwrap_or(0));
+                let lease = match Instant::now().checked_add(left) {
+                    Some(end) => allowed.hold.lease_until(end),
+                    None => allowed.hold.lease(),
+                };
+                Answer::Leased(Approval::Once, lease)
+            }
+        })
     }
 
     fn runs(&self, one: &Arc<Running>) -> bool {
@@ -167,16 +202,19 @@ impl State {
 }
 
 impl Gatekeeper for Shared {
-    fn about(self: Arc<Self>, host: &HostName, port: u16) -> About {
+    fn about(self: Arc<Self>, outlet: Outlet, host: &HostName, port: u16) -> About {
         let Some(grant) = grant_for(host, port) else {
             return About::Known(Answer::NotAsked);
         };
         let mut state = self.hosts.lock();
-        if let Some(known) = state.known(host, port, now()) {
+        if let Some(known) = state.known(outlet, host, port, now()) {
             return About::Known(known);
         }
+        // Those who may have asked for it: nobody speaks in the name of a command that runs elsewhere.
+        let here = state.running.iter().filter(|one| one.is_in(outlet));
+        let asked: Vec<_> = here.cloned().collect();
         // Nobody is asked for what no answer could allow, nor without end.
-        let may_ask = state.running.iter().any(|one| one.may_ask)
+        let may_ask = asked.iter().any(|one| one.may_ask)
             && state.questions < MOST_QUESTIONS
             && self.prompter.answers_while_running()
             && self.bounds.forbid(&grant).is_none();
@@ -184,8 +222,7 @@ impl Gatekeeper for Shared {
             return About::Known(Answer::NotAsked);
         }
         state.questions += 1;
-        let asked = state.running.clone();
-        let prompt = question(&asked, &grant, state.ran > asked.len());
+        let prompt = question(&asked, &grant);
         drop(state);
         let prompter = Arc::clone(&self.prompter);
         let (session, host) = (Arc::downgrade(&self), host.clone());
@@ -196,7 +233,9 @@ impl Gatekeeper for Shared {
                 None => Some(block_on(asking)),
             };
             match (session.upgrade(), answer) {
-                (Some(session), Some(answer)) => session.answered(&host, port, &asked, answer),
+                (Some(session), Some(answer)) => {
+                    session.answered(outlet, &host, port, &asked, answer)
+                }
                 _ => Answer::NotAsked,
             }
         }))
@@ -207,6 +246,7 @@ impl Shared {
     /// What an answer about these commands comes to, and what is remembered of it.
     fn answered(
         &self,
+        outlet: Outlet,
         host: &HostName,
         port: u16,
         asked: &[Arc<Running>],
@@ -263,9 +303,11 @@ impl Shared {
             expires: expires.map(Moment::of_clock),
             during,
             scope,
+            hold: Hold::new(),
         });
         // What has expired already is no yes.
-        state.known(host, port, now()).unwrap_or(Answer::Denied)
+        let known = state.known(outlet, host, port, now());
+        known.unwrap_or(Answer::Denied)
     }
 
     fn denied(&self, host: &HostName, port: u16) -> Answer {
@@ -297,38 +339,38 @@ impl Ledger {
     }
 }
 
-impl Observer for Ledger {
-    fn ended(&self, connection: &ConnectionRecord) {
+impl egress::Ledger for Ledger {
+    fn ended(&self, outlet: Outlet, connection: &ConnectionRecord) {
         let Some(sink) = &self.sink else {
             return;
         };
-        let (running, recorded) = {
+        let (running, manieth) = {
             let mut state = self.hosts.lock();
             state.recorded = state.recorded.saturating_add(1);
-            (state.running.clone(), state.recorded)
+            let here = state.running.iter().filter(|one| one.is_in(outlet));
+            (here.cloned().collect::<Vec<_>>(), state.recorded)
         };
-        // Commands of a session share its network: where several run, or an earlier one began it, nobody knows whose it was.
+        // Commands of a sandbox share its network: where several run, an earlier one began it, or something of an earlier one
+        // is left, nobody knows whose it was.
         let begun = Instant::now().checked_sub(connection.duration);
-        let (call, cwd) = match running.as_slice() {
-            [one] if begun.is_some_and(|begun| begun >= one.since) => {
-                (one.call.as_str(), one.cwd.as_path())
-            }
-            _ => ("", self.workspace.as_path()),
+        let whose = match running.as_slice() {
+            [one] if one.alone.is() && begun.is_some_and(|begun| begun >= one.since) => Whose {
+                call: &one.call,
+                cwd: &one.cwd,
+                perhaps: Vec::new(),
+            },
+            several => Whose {
+                call: "",
+                cwd: &self.workspace,
+                perhaps: several.iter().map(|one| one.call.clone()).collect(),
+            },
         };
-        let record =
-            AuditRecord::new(super::record::timestamp(), call, TOOL).with_command(&[], cwd);
-        match recorded.cmp(&MOST_RECORDS) {
-            Ordering::Less => sink.record(&record.with_connection(connection)),
-            Ordering::Equal => sink.record(
-                &record.with_refusal("no more connections are recorded before the next command"),
-            ),
-            Ordering::Greater => {}
-        }
+        egress::keep(sink.as_ref(), manieth, whose, connection);
     }
 }
 
 /// The question, about the command that asks, or about those that may be the one.
-fn question(running: &[Arc<Running>], grant: &Grant, others_ran: bool) -> Prompt {
+fn question(running: &[Arc<Running>], grant: &Grant) -> Prompt {
     let prompt = match running {
         [one] => Prompt::new(&one.call, one.argv.iter().cloned(), &one.cwd),
         _ => {
@@ -352,9 +394,11 @@ fn question(running: &[Arc<Running>], grant: &Grant, others_ran: bool) -> Prompt
             },
         ),
     };
-    let prompt = match others_ran {
-        true => prompt.with_reason("it may also be something that an earlier command left running"),
-        false => prompt,
+    let prompt = match running.iter().all(|one| one.alone.is()) {
+        true => prompt,
+        false => {
+            prompt.with_reason("it may also be something that an earlier command left running")
+        }
     };
     prompt
         .with_categories([PromptCategory::RequestPermissions])

@@ -124,7 +124,7 @@ impl Shared {
 }
 
 /// Now, for a record.
-pub(super) fn timestamp() -> Timestamp {
+fn timestamp() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     Timestamp::from_millis(since.map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

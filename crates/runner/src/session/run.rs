@@ -84,14 +84,15 @@ impl Run<'_> {
             sandbox: placed.sandbox,
             policy: &placed.policy,
         });
+        let running = Registered::new(shared, self.admitted, &self.command.cancel);
         let starting = async {
             let own = &self.admitted.session_policy;
             let ground = ground(shared, placed, own, self.driver).await?;
-            let launch = self.launch(placed)?;
+            let mut launch = self.launch(placed)?;
+            launch.alone = running.enter(&ground);
             let host = &shared.sandbox.host;
             launch::start(host, ground, placed.sandbox, launch, self.driver).await
         };
-        let _running = Registered::new(shared, self.admitted, &self.command.cancel);
         let cancel = &self.command.cancel;
         attempt::traced(id, placed.sandbox, cancel, self.driver, starting).await
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use palisade_policy::{
     AbsolutePath, CanonicalSandboxPolicy, Clause, Enforcement, GitAccess, Grant, Guarantee,
-    LimitKind, Measure,
+    HostName, LimitKind, Measure,
 };
 use palisade_runner::evidence::{Failure, denials, rerun_line};
 use palisade_runner::outcome::{Evidence, Outcome};
@@ -287,4 +287,43 @@ fn what_is_refused_for_good_is_named_without_a_grant() {
             Failure::new(&argv, &stage.workspace, &FAILED, &nothing).with_stderr(text.as_bytes());
         assert_eq!(denials(&policy, &failure), [], "{text}");
     }
+}
+
+#[test]
+fn what_a_command_says_itself_is_not_pushed_out_by_hosts_that_were_refused() {
+    let stage = Stage::new();
+    let policy = stage.workspace_write();
+    let policy = stage.resolve(&policy);
+    let hosts: Vec<_> = (1..=5)
+        .map(|at| (HostName::parse(&format!("h{at}.test")).unwrap(), 443))
+        .collect();
+    let told = |lines: usize| {
+        let text: String = (0..lines)
+            .map(|at| format!("touch: cannot touch '@O/{at}': Read-only file system\n"))
+            .collect();
+        let text = stage.fill(&text);
+        let argv = [OsString::from("tool")];
+        let enforcement = enforced();
+        let failure = Failure::new(&argv, &stage.workspace, &FAILED, &enforcement)
+            .with_stderr(text.as_bytes())
+            .with_refused_hosts(&hosts);
+        let evidence = denials(&policy, &failure);
+        let resources = evidence.iter().map(|one| match one {
+            Evidence::Likely { resource, .. } => stage.unfill(resource),
+            other => format!("{other:?}"),
+        });
+        resources.collect::<Vec<_>>()
+    };
+    // The last of each, in the order in which they happened.
+    let few = told(1);
+    let [h3, h4, h5, path] = few.as_slice() else {
+        panic!("{few:?}")
+    };
+    for (one, host) in [(h3, "h3.test"), (h4, "h4.test"), (h5, "h5.test")] {
+        assert!(one.contains(host), "{few:?}");
+    }
+    assert_eq!(path, "create @O/0");
+    let many = told(12);
+    let paths: Vec<_> = (4..12).map(|at| format!("create @O/{at}")).collect();
+    assert_eq!(many, paths);
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use palisade_exec_policy::{AskForApproval, ReviewDecision};
+use palisade_policy::{CanonicalSandboxPolicy, NetworkAllowlistEntry};
 use palisade_runner::audit::{AnswerSource, AuditRecord, AuditSink, DecisionWord};
 use palisade_runner::executor::{Executor, ExecutorConfig, Foundation};
 
@@ -102,4 +103,56 @@ async fn every_call_leaves_one_record_that_tells_what_became_of_it() {
     assert_eq!(forbidden.decision, Some(DecisionWord::Forbid));
     assert_eq!(forbidden.outcome.as_deref(), Some("refused"));
     assert_eq!(forbidden.argv, ["rm", "-rf", "x"]);
+}
+
+#[tokio::test]
+async fn every_connection_of_a_call_is_a_record() {
+    use std::io::{Read as _, Write as _};
+
+    let stage = Stage::new();
+    let Some(executor) = stage.executor() else {
+        return;
+    };
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in server.incoming().flatten() {
+            drop(stream.read(&mut [0; 1024]));
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nfine\n";
+            drop(stream.write_all(answer));
+        }
+    });
+    let kept = Arc::new(Kept::default());
+    let listed = NetworkAllowlistEntry::with_port("127.0.0.1", port).unwrap();
+    let policy = CanonicalSandboxPolicy::workspace_write_with_network([stage.root()], [listed]);
+    let config = ExecutorConfig::new(policy, stage.root(), Some(stage.helper.clone()));
+    let foundation: Foundation = executor.foundation().clone();
+    let executor = Executor::new(config, foundation.audited_by(Arc::clone(&kept) as _));
+    let host = Scripted::new([ReviewDecision::Approved, ReviewDecision::Denied]);
+    let script = format!(
+        "for url in 127.0.0.1:{port} evil.test; do curl -s --noproxy '' http://$url/; done; true"
+    );
+    let run = host.run(&executor, stage.script(&script), AskForApproval::OnFailure);
+    let output = run.await.unwrap().stdout.text;
+    assert!(output.starts_with("fine\n"), "{output}");
+    let records = kept.0.lock().unwrap();
+    let connections: Vec<_> = records
+        .iter()
+        .filter(|one| one.connection.is_some())
+        .collect();
+    let [fine, refused] = &connections[..] else {
+        panic!("{records:?}");
+    };
+    for record in [fine, refused] {
+        assert_eq!(
+            (record.call_id.as_str(), record.tool.as_str()),
+            ("call-1", "network")
+        );
+        assert_eq!(record.cwd, stage.workspace.display().to_string());
+    }
+    assert_eq!(fine.decision, Some(DecisionWord::Allow));
+    assert_eq!(fine.outcome.as_deref(), Some("complete"));
+    let connection = refused.connection.as_ref().unwrap();
+    assert_eq!(connection.host.as_deref(), Some("evil.test"));
+    assert!(refused.refusal.as_ref().unwrap().contains("does not list"));
 }

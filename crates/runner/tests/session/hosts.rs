@@ -17,14 +17,14 @@ use crate::made_up_net::{MadeUp, files, host};
 use crate::support::Stage;
 
 /// A page on a server of the test's.
-fn page(stage: &Stage) -> SocketAddr {
+pub(crate) fn page(stage: &Stage) -> SocketAddr {
     let root = stage.path("outside");
     std::fs::write(root.join("page"), "a page\n").unwrap();
     files(root).0
 }
 
 #[derive(Default)]
-struct Records(Mutex<Vec<AuditRecord>>);
+pub(crate) struct Records(pub(crate) Mutex<Vec<AuditRecord>>);
 
 impl AuditSink for Records {
     fn record(&self, record: &AuditRecord) {
@@ -34,7 +34,7 @@ impl AuditSink for Records {
 
 impl Records {
     /// Those about connections.
-    fn connections(&self) -> Vec<AuditRecord> {
+    pub(crate) fn connections(&self) -> Vec<AuditRecord> {
         let records = self.0.lock().unwrap();
         records
             .iter()
@@ -45,14 +45,14 @@ impl Records {
 }
 
 /// A session on a made-up network, whose person answers questions about hosts like this and agrees to everything else.
-struct Online {
-    session: Session,
-    questions: Arc<Mutex<Vec<Prompt>>>,
-    records: Arc<Records>,
+pub(crate) struct Online {
+    pub(crate) session: Session,
+    pub(crate) questions: Arc<Mutex<Vec<Prompt>>>,
+    pub(crate) records: Arc<Records>,
 }
 
 impl Online {
-    fn new(
+    pub(crate) fn new(
         stage: &Stage,
         net: &Arc<MadeUp>,
         policy: Policy,
@@ -61,7 +61,7 @@ impl Online {
         Self::with(stage, net, policy, SessionOptions::default(), answer)
     }
 
-    fn with(
+    pub(crate) fn with(
         stage: &Stage,
         net: &Arc<MadeUp>,
         policy: Policy,
@@ -90,24 +90,24 @@ impl Online {
         }
     }
 
-    fn run(&self, script: &str) -> Finished {
+    pub(crate) fn run(&self, script: &str) -> Finished {
         self.session.script(script).output_blocking().unwrap()
     }
 
     /// Gets an address with the system's curl.
-    fn curl(&self, arguments: &str) -> Finished {
+    pub(crate) fn curl(&self, arguments: &str) -> Finished {
         self.run(&format!(
             "curl --silent --show-error --max-time 30 --fail {arguments}"
         ))
     }
 
-    fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.questions.lock().unwrap().len()
     }
 }
 
 /// Asks what rules ask, and never for more than the policy gives.
-fn asks_nothing() -> AskForApproval {
+pub(crate) fn asks_nothing() -> AskForApproval {
     AskForApproval::Reject(RejectConfig {
         request_permissions: true,
         sandbox_approval: true,
@@ -115,11 +115,11 @@ fn asks_nothing() -> AskForApproval {
     })
 }
 
-fn no(_: &Grant) -> ReviewDecision {
+pub(crate) fn no(_: &Grant) -> ReviewDecision {
     ReviewDecision::Denied
 }
 
-fn stdout(finished: &Finished) -> String {
+pub(crate) fn stdout(finished: &Finished) -> String {
     finished.output.stdout.text().into_owned()
 }
 

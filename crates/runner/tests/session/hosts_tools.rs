@@ -18,7 +18,7 @@ use crate::made_up_net::{MadeUp, files, host};
 use crate::support::Stage;
 
 /// Whether the system has these programs; says which one it has not.
-fn have(programs: &[&str]) -> bool {
+pub(crate) fn have(programs: &[&str]) -> bool {
     programs.iter().all(|program| {
         let there = Path::new(program).exists();
         if !there {
@@ -30,7 +30,7 @@ fn have(programs: &[&str]) -> bool {
 
 /// Makes something outside, with the system's shell.
 #[track_caller]
-fn make(directory: &Path, script: &str) {
+pub(crate) fn make(directory: &Path, script: &str) {
     let made = Command::new("bash")
         .args(["-ec", script])
         .current_dir(directory)

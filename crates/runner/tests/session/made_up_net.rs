@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -90,10 +90,22 @@ pub(crate) fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> Socke
 
 /// A server of the files below a directory; what ends in a slash is its `index.html`. It keeps the heads of requests.
 pub(crate) fn files(root: PathBuf) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    files_over(root, |stream| stream)
+}
+
+/// The same, over what this makes of each connection.
+pub(crate) fn files_over<S: io::Read + io::Write>(
+    root: PathBuf,
+    over: impl Fn(TcpStream) -> S + Send + Sync + 'static,
+) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let heads = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&heads);
-    let address = server(move |mut stream| {
+    let address = server(move |stream| {
+        let mut stream = over(stream);
         let head = read_head(&mut stream);
+        if head.is_empty() {
+            return;
+        }
         let path = head.split(' ').nth(1).unwrap_or("/");
         let path = path.split('?').next().unwrap_or(path);
         let mut file = root.join(path.trim_start_matches('/'));
@@ -116,11 +128,12 @@ pub(crate) fn files(root: PathBuf) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
         kept.lock().unwrap().push(head);
         drop(stream.write_all(answer.as_bytes()));
         drop(stream.write_all(&body));
+        drop(stream.flush());
     });
     (address, heads)
 }
 
-fn read_head(stream: &mut TcpStream) -> String {
+fn read_head(stream: &mut impl io::Read) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) == 1 {

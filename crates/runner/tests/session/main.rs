@@ -4,8 +4,13 @@
 
 mod approvals;
 mod hosts;
+mod hosts_ends;
+mod hosts_shapes;
 mod hosts_tools;
+mod hosts_whose;
 mod made_up_net;
+#[cfg(feature = "intercept")]
+mod opened;
 mod outcomes;
 mod records;
 mod support;

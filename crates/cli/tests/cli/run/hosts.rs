@@ -8,6 +8,19 @@ use std::thread;
 
 use crate::support::House;
 
+/// A certificate that somebody could trust. Nobody has its key any more.
+const AUTHORITY: &str = "-----BEGIN CERTIFICATE-----
+MIIBdjCCARygAwIBAgIUFvmzENpbj0HKXhZwtc09gfkArQQwCgYIKoZIzj0EAwIw
+IDEeMBwGA1UEAwwVQXV0aG9yaXR5IG9mIHRoZSB0ZXN0MCAXDTc1MDEwMTAwMDAw
+MFoYDzQwOTYwMTAxMDAwMDAwWjAgMR4wHAYDVQQDDBVBdXRob3JpdHkgb2YgdGhl
+IHRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQYcErqZpcnBgUxNwW1K1SO
+M1dPiF8Fj+CMJAOzn7frOYMEZI/wtMien1299p5Hh1nw6SgNYBtGwOKst+QwrruA
+ozIwMDAdBgNVHQ4EFgQUCAGuOaW/UdA/QaKJd/3CfGZO8nQwDwYDVR0TAQH/BAUw
+AwEB/zAKBggqhkjOPQQDAgNIADBFAiA1dR3AAGiTg77G5PfXxGTo8DSRjtxVQL+5
+ekcbgTD0HAIhAL1jp+qRTPX7aWQNZGp2tbrZEoprPf5QBTChEWN+8Nat
+-----END CERTIFICATE-----
+";
+
 /// A server on this machine's loopback that answers everybody with a page, and keeps what it was asked.
 fn server() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -128,6 +141,51 @@ fn a_secret_of_the_users_policy_is_added_outside_and_known_nowhere_else() {
         "{inside}"
     );
     assert!(!house.say(["audit", "--json"]).out.contains("hunter2"));
+}
+
+#[test]
+fn the_users_policy_opens_tls_and_commands_are_told_whom_to_trust() {
+    let house = House::new();
+    house.write("trusted.pem", AUTHORITY);
+    let trusted = house.home().join("trusted.pem").display().to_string();
+    let policy = |more: &str| {
+        let text = format!(
+            "version = 1\n[network]\nallow = [\"api.example\"]\n[[network.inject]]\nhost = \"api.example\"\n\
+             header = \"Authorization\"\nfrom-env = \"HOUSE_WORD\"\n{more}"
+        );
+        house.write(".config/palisade/policy.toml", &text);
+    };
+    let count = |trusted: &str| {
+        let mut command = house.palisade();
+        let output = command
+            .args([
+                "run",
+                "--",
+                "sh",
+                "-c",
+                "grep -c BEGIN \"${SSL_CERT_FILE-/dev/null}\"",
+            ])
+            .env("HOUSE_WORD", "hunter2")
+            .env("SSL_CERT_FILE", trusted)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (
+            String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+            told,
+        )
+    };
+    policy("intercept = true\n");
+    // The one that the user trusts, and the session's own.
+    assert_eq!(count(&trusted).0, "2");
+    let shown = house.say(["policy", "show"]);
+    assert!(shown.out.contains("in TLS that is opened"), "{shown:?}");
+    let (_, told) = count("/nowhere.pem");
+    assert!(told.contains("SSL_CERT_FILE cannot be read"), "{told}");
+    assert!(told.contains("nothing ran"), "{told}");
+    // Off unless it is said.
+    policy("");
+    assert_ne!(count(&trusted).0, "2");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use palisade_egress_proxy::wire::{BodyProblem, HeadProblem};
 use palisade_egress_proxy::{
-    Credential, Decision, Ending, Interception, InterceptionError, Refusal, Spoken,
+    Credential, Decision, Ending, Interception, InterceptionError, Opener, Refusal, Spoken,
 };
 use palisade_policy::NetworkAllowlistEntry;
 
@@ -40,11 +40,11 @@ fn opening(pki: &Pki, server: SocketAddr) -> Plan {
     plan()
         .open("api.test", 443, server)
         .credential(secret("api.test", 443))
-        .interception(interception.unwrap())
+        .interception(&interception.unwrap())
 }
 
 fn authority(stage: &Stage) -> String {
-    stage.proxy.authority().unwrap().to_owned()
+    stage.opener.as_ref().unwrap().certificate().to_owned()
 }
 
 /// Sends this inside TLS to `api.test`, and reads what comes back.
@@ -172,7 +172,7 @@ fn all_other_tls_stays_closed() {
         let stage = plan()
             .open("api.test", port, web.address)
             .credential(Credential::new(bound, "Authorization", SECRET).unwrap())
-            .interception(Interception::with_roots([opened], pki.pem.as_bytes()).unwrap())
+            .interception(&Interception::with_roots([opened], pki.pem.as_bytes()).unwrap())
             .start();
         let tunnel = stage.tunnel("api.test", port);
         // The server's own certificate: the client trusts nobody else.
@@ -203,7 +203,7 @@ fn a_secret_for_tls_is_never_sent_without_it() {
     let ports = [443, 8443];
     let hosts = ports.map(|port| entry("api.test", port));
     let mut plan =
-        plan().interception(Interception::with_roots(hosts, pki.pem.as_bytes()).unwrap());
+        plan().interception(&Interception::with_roots(hosts, pki.pem.as_bytes()).unwrap());
     for port in ports {
         plan = plan
             .open("api.test", port, web.address)
@@ -419,4 +419,32 @@ fn nothing_to_open_and_nobody_to_trust_are_errors() {
         Interception::with_roots(hosts(), pki().pem.as_bytes())
     );
     assert!(shown.contains("api.test:443"), "{shown}");
+}
+
+#[test]
+fn each_session_has_an_authority_of_its_own_and_shows_no_key() {
+    let pki = pki();
+    let hosts = [entry("api.test", 443)];
+    let interception = Interception::with_roots(hosts, pki.pem.trim_end().as_bytes()).unwrap();
+    let [one, other] = [(); 2].map(|()| Opener::new(&interception).unwrap());
+    assert_ne!(one.certificate(), other.certificate());
+    // Clients that trust this file trust whom they would trust without it, and the session.
+    let bundle = String::from_utf8(one.bundle()).unwrap();
+    assert_eq!(bundle, format!("{}{}", pki.pem, one.certificate()));
+    let shown = format!("{one:?}{bundle}");
+    assert!(shown.contains("api.test:443") && !shown.contains("PRIVATE"));
+}
+
+#[test]
+fn the_systems_own_roots_are_found_where_there_are_any() {
+    let found = Interception::new([entry("api.test", 443)]);
+    let usual = std::path::Path::new("/etc/ssl/certs/ca-certificates.crt");
+    match fs::read(usual) {
+        Ok(pem) => {
+            let bundle = Opener::new(&found.unwrap()).unwrap().bundle();
+            assert!(bundle.starts_with(&pem) && bundle.len() > pem.len());
+        }
+        // Elsewhere, or nowhere; but nothing is trusted that is not there.
+        Err(_) => drop(found),
+    }
 }

@@ -199,7 +199,7 @@ pub(crate) static NETWORK: Section = Section {
 };
 
 pub(crate) static INJECT: Section = Section {
-    doc: "A secret for a host, which no command gets to know. It goes into plain HTTP alone.",
+    doc: "A secret for a host, which no command gets to know. It goes into plain HTTP alone, or into TLS alone.",
     keys: &[
         required(
             "host",
@@ -219,6 +219,12 @@ pub(crate) static INJECT: Section = Section {
             "prefix",
             Shape::Text,
             "What stands before it, such as `Bearer `.",
+        ),
+        key(
+            "intercept",
+            Shape::Switch,
+            "Opens the TLS of this host to add it there: the proxy reads all that is exchanged with the host. False if \
+             left out.",
         ),
     ],
 };

@@ -271,7 +271,7 @@ fn injections(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Vec<In
 
 fn injection(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Option<Injection> {
     let (mut host, mut header, mut from_env) = (None, None, None);
-    let mut prefix = String::new();
+    let (mut prefix, mut intercept) = (String::new(), false);
     for (key, value) in reader.table(value, at)? {
         let Some(name) = reader.known(&keys::INJECT, key, at) else {
             continue;
@@ -288,6 +288,7 @@ fn injection(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Option<
             "header" => header = Some(reader.text(value, &at)?.to_owned()),
             "from-env" => from_env = Some(reader.text(value, &at)?.to_owned()),
             "prefix" => reader.text(value, &at)?.clone_into(&mut prefix),
+            "intercept" => intercept = reader.switch(value, &at)?,
             _ => reader.unread(value, &at),
         }
     }
@@ -304,6 +305,7 @@ fn injection(reader: &mut Reader<'_>, value: &Value<'_>, at: &At<'_>) -> Option<
         header: header?,
         from_env: from_env?,
         prefix,
+        intercept,
     })
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use palisade_linux_landlock::aftermath::{AftermathOptions, Before};
 use palisade_linux_landlock::git_import::ImportOptions;
+use palisade_linux_landlock::host::TrustFiles;
 use palisade_linux_landlock::survey::{self, SurveyOptions};
 use palisade_linux_landlock::{
     Child, Command, ExitCause, GitHistory, Helper, LaunchError, Session, StartError, Started,
@@ -20,7 +21,7 @@ use palisade_policy::{Enforcement, LimitKind, NetworkScope, PolicyContext, Resol
 use super::notes;
 use super::trusted::{helper_is_same, real};
 use crate::config::Own;
-use crate::egress::{Egress, RefusedHost, Served};
+use crate::egress::{Egress, Outlet, RefusedHost, Served, SessionTls};
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -47,6 +48,8 @@ pub(crate) struct ConfinedSession {
     lost: Arc<AtomicBool>,
     /// The way to the hosts that the policy lists, if it lists any.
     proxy: Option<Served>,
+    /// What the proxy opens TLS with. After the session: commands read its files.
+    _tls: Option<SessionTls>,
 }
 
 impl ConfinedSession {
@@ -90,7 +93,11 @@ impl ConfinedSession {
         let own = Own::of(host);
         let policy = own.guarded(&placed.policy, &context.cwd);
         helper_is_same(program)?;
-        let kernel = survey::kernel(&context.facts).with_proxy();
+        let mut kernel = survey::kernel(&context.facts).with_proxy();
+        let tls = session_tls(host, placed)?;
+        if let Some((_, trust)) = &tls {
+            kernel = kernel.with_trust(trust.clone());
+        }
         let starting = begin_on(kernel, policy, context, placed.accepted.clone(), helper)
             .map_err(|error| start_failure(&error))?;
         // While the helper is at work. Where it fails, what was begun ends before any command has run.
@@ -100,6 +107,7 @@ impl ConfinedSession {
             starting,
             own,
             egress: host.egress.clone(),
+            tls: tls.map(|(tls, _)| tls),
         })
     }
 
@@ -144,6 +152,12 @@ impl ConfinedSession {
     pub(crate) fn refused_hosts(&self, since: Instant) -> Vec<RefusedHost> {
         let proxy = self.proxy.as_ref();
         proxy.map_or_else(Vec::new, |proxy| proxy.refused_since(since))
+    }
+
+    /// Which proxy it has, if it has one, and whether something runs there; what cannot be told is taken for a yes.
+    pub(crate) fn outlet(&self) -> Option<(Outlet, bool)> {
+        let outlet = self.proxy.as_ref()?.outlet();
+        Some((outlet, self.session.has_processes().unwrap_or(true)))
     }
 
     /// What is enforced, in absolute paths.
@@ -234,6 +248,7 @@ pub(crate) struct Opening {
     starting: Starting,
     own: Own,
     egress: Egress,
+    tls: Option<SessionTls>,
 }
 
 impl Opening {
@@ -253,7 +268,8 @@ impl Opening {
         let listener = session.take_proxy_listener();
         let proxy = match (listener, policy.canonical().network()) {
             (Some(listener), NetworkScope::Only(hosts)) => {
-                let served = self.egress.serve(listener, hosts.to_vec());
+                let tls = self.tls.as_ref();
+                let served = self.egress.serve(listener, hosts.to_vec(), tls);
                 Some(served.map_err(|error| {
                     let step = "starting the proxy for the listed hosts";
                     SetupFailure::new(step, error.raw_os_error(), error.to_string())
@@ -272,8 +288,27 @@ impl Opening {
             before: Mutex::new(None),
             claim: Mutex::new(Weak::new()),
             lost: Arc::default(),
+            _tls: self.tls,
         })
     }
+}
+
+/// What a session opens TLS with, if somebody asked for that and it has a proxy.
+fn session_tls(
+    host: &Host,
+    placed: &Placed,
+) -> Result<Option<(SessionTls, TrustFiles)>, SetupFailure> {
+    if !matches!(placed.policy.network(), NetworkScope::Only(_)) {
+        return Ok(None);
+    }
+    let made = host.egress.session_tls().and_then(|tls| {
+        let trusted = tls.map(|tls| tls.trust().map(|trust| (tls, trust)));
+        trusted.transpose()
+    });
+    made.map_err(|error| {
+        let step = "making the session's certificate authority";
+        SetupFailure::new(step, error.raw_os_error(), error.to_string())
+    })
 }
 
 /// A helper that loads while the caller still works out what to ask of it.

@@ -22,7 +22,7 @@ use palisade_seatbelt::{MacHost, Seatbelt, SeatbeltPlan, survey};
 use super::staged::{self, ended, failure, wrapped};
 use super::trusted::{helper_is_same, real};
 use crate::config::Own;
-use crate::egress::{RefusedHost, Served};
+use crate::egress::{Outlet, RefusedHost, Served};
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::bare::BareProcess;
@@ -63,7 +63,10 @@ pub(crate) struct ConfinedSession {
 fn serve(host: &Host, hosts: Vec<NetworkAllowlistEntry>) -> io::Result<(SocketAddrV4, Served)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let at = SocketAddrV4::new(Ipv4Addr::LOCALHOST, listener.local_addr()?.port());
-    let served = host.egress.without_credentials().serve(listener, hosts)?;
+    let served = host
+        .egress
+        .without_credentials()
+        .serve(listener, hosts, None)?;
     Ok((at, served))
 }
 
@@ -219,6 +222,12 @@ impl ConfinedSession {
     pub(crate) fn refused_hosts(&self, since: Instant) -> Vec<RefusedHost> {
         let proxy = self.proxy.as_ref();
         proxy.map_or_else(Vec::new, |(_, served)| served.refused_since(since))
+    }
+
+    /// Which proxy it has, if it has one. Nobody can tell what else runs there: any process of the user reaches it.
+    pub(crate) fn outlet(&self) -> Option<(Outlet, bool)> {
+        let (_, served) = self.proxy.as_ref()?;
+        Some((served.outlet(), true))
     }
 
     /// What the kernel says that it denied in this session, in the last so long. The log may be late, and it may not be

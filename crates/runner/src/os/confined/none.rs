@@ -6,7 +6,7 @@ use std::sync::{Mutex, Weak};
 use palisade_policy::{Enforcement, ResolvedPolicy};
 
 use crate::config::Own;
-use crate::egress::RefusedHost;
+use crate::egress::{Outlet, RefusedHost};
 use crate::host::Host;
 use crate::launch::Placed;
 use crate::os::order::Order;
@@ -38,6 +38,10 @@ impl ConfinedSession {
     }
 
     pub(crate) fn refused_hosts(&self, _since: std::time::Instant) -> Vec<RefusedHost> {
+        match self.0 {}
+    }
+
+    pub(crate) fn outlet(&self) -> Option<(Outlet, bool)> {
         match self.0 {}
     }
 

@@ -12,7 +12,7 @@ use palisade_windows_token::{
 };
 
 use crate::config::Own;
-use crate::egress::RefusedHost;
+use crate::egress::{Outlet, RefusedHost};
 use crate::host::{Host, real_path};
 use crate::launch::{BorrowedDescriptor, Placed};
 use crate::os::order::Order;
@@ -145,6 +145,12 @@ impl ConfinedSession {
     #[expect(clippy::unused_self, reason = "elsewhere there is a proxy")]
     pub(crate) const fn refused_hosts(&self, _since: std::time::Instant) -> Vec<RefusedHost> {
         Vec::new()
+    }
+
+    /// Nowhere: nobody has a network by host here.
+    #[expect(clippy::unused_self, reason = "elsewhere there is a proxy")]
+    pub(crate) const fn outlet(&self) -> Option<(Outlet, bool)> {
+        None
     }
 
     /// Nothing: the system does not tell what it denied.
