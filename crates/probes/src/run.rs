@@ -76,6 +76,7 @@ pub fn launch(
     let before = stage.look();
     stage.cue(probe);
     let ran = spawn(&stage.command_line(probe))?;
+    stage.close(probe)?;
     let evidence = stage.evidence(&before);
     let stdout = String::from_utf8_lossy(&ran.stdout);
     Ok(Verdict::new(

@@ -102,6 +102,8 @@ site! {
     knock: u16,
     /// A socket file that appears after the launch, for the probe that asks for it.
     late: PathBuf,
+    /// A file that appears when the run is over, for the probes that wait for it.
+    over: PathBuf,
     /// A terminal of the same user.
     terminal: PathBuf,
     /// A System V message queue of the same user.

@@ -34,6 +34,12 @@ pub struct Case {
     /// Why the act cannot succeed here even when it is not refused: the line must open the way all the same.
     #[serde(default)]
     pub still: Option<String>,
+    /// Why the sandbox is expected to say nothing: for the page.
+    #[serde(default)]
+    pub unsaid: Option<String>,
+    /// Whether only root may do it outside. Anybody else is refused by the system, which is no denial of ours.
+    #[serde(default)]
+    pub root: bool,
     /// Programs that must be there.
     #[serde(default)]
     pub needs: Vec<String>,

@@ -40,6 +40,9 @@ pub struct Row {
     pub honest: bool,
     /// Why the act cannot succeed here, though the line opens the way.
     pub still: Option<String>,
+    /// Why nothing is expected to be said.
+    #[serde(default)]
+    pub unsaid: Option<String>,
     /// Whether a program is not here.
     pub absent: Option<String>,
     /// What went wrong.
@@ -70,6 +73,7 @@ impl Row {
             line: false,
             honest: false,
             still: case.still.clone(),
+            unsaid: case.unsaid.clone(),
             absent: None,
             faults: Vec::new(),
             stderr: Vec::new(),
@@ -169,13 +173,15 @@ impl Found {
         if !not.is_empty() {
             text.push_str("\nNot explained:\n\n");
             for row in not {
+                let why = row.unsaid.as_ref().map(|why| format!("; {why}"));
                 let _ = writeln!(
                     text,
-                    "- `{}`: resource {}, clause {}, line {}",
+                    "- `{}`: resource {}, clause {}, line {}{}",
                     row.name,
                     word(row.resource),
                     word(row.clause),
-                    word(row.line)
+                    word(row.line),
+                    why.unwrap_or_default()
                 );
             }
         }

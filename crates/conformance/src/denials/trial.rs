@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
-use std::net::TcpListener;
+use std::io::{self, Write as _};
+use std::net::{Shutdown, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command as Process, Stdio};
@@ -64,10 +64,11 @@ impl Host {
         let listener = TcpListener::bind("127.0.0.1:0").context("a server on loopback")?;
         let port = listener.local_addr()?.port();
         thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let mut stream = stream;
+            for mut stream in listener.incoming().flatten() {
                 let _ = stream
                     .write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 14\r\n\r\nfrom the host\n");
+                let _ = stream.shutdown(Shutdown::Write);
+                hear_out(stream);
             }
         });
         let bystander = Process::new("sleep").arg("3600").spawn().context("sleep")?;
@@ -80,6 +81,11 @@ impl Drop for Host {
         let _ = self.bystander.kill();
         let _ = self.bystander.wait();
     }
+}
+
+/// Reads until the other side is done: who closes with something unread takes its own answer back.
+fn hear_out(mut stream: impl io::Read + Send + 'static) {
+    thread::spawn(move || io::copy(&mut stream, &mut io::sink()));
 }
 
 /// One act.
@@ -115,6 +121,8 @@ impl Trial<'_> {
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let _ = stream.write_all(b"from the socket\n");
+                let _ = stream.shutdown(Shutdown::Write);
+                hear_out(stream);
             }
         });
         let events = slot.scratch.join("events");

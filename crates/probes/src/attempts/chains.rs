@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Tries;
 use super::files::{append, plant};
 use super::rarer::{reopen, write};
+use super::{PATIENCE, Tries};
 use crate::report::Report;
 use crate::site::Site;
 use crate::sys::process::{self, End};
@@ -263,7 +263,7 @@ pub(crate) fn puppet(site: &Site) -> Report {
         let child = process::fork(|| {
             let begin = Instant::now();
             while GO.load(Ordering::SeqCst) == 0 {
-                if begin.elapsed() > Duration::from_millis(300) {
+                if begin.elapsed() > PATIENCE {
                     return u8::try_from(libc::EPERM).unwrap_or(u8::MAX);
                 }
                 thread::sleep(Duration::from_millis(1));

@@ -20,6 +20,7 @@ pub(crate) mod unix;
 pub(crate) mod victim;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use crate::registry::find;
 use crate::report::Report;
@@ -30,6 +31,9 @@ pub(crate) use tries::Tries;
 
 /// No attempt takes longer.
 const SECONDS: u32 = 8;
+
+/// How long an attempt waits for somebody else, who needs no time but may get none on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The first argument of the victim.
 pub(crate) const VICTIM: &str = "victim";

@@ -195,7 +195,7 @@ pub(crate) fn stopped_child(_: &Site) -> Report {
         let left = process::fork(|| {
             let own = i32::try_from(std::process::id()).unwrap_or_default();
             let _ = process::kill(own, libc::SIGSTOP);
-            thread::sleep(Duration::from_secs(6));
+            thread::sleep(AFTERLIFE);
             0
         });
         u8::from(left.is_err())

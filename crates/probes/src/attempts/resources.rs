@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Tries;
+use super::{PATIENCE, Tries};
 use crate::report::Report;
 use crate::site::Site;
 use crate::sys::{self, files, process};
@@ -94,7 +94,7 @@ pub(crate) fn memory(site: &Site) -> Report {
         held.push(block);
     }
     // Where memory is only looked at now and then, this is when.
-    thread::sleep(Duration::from_millis(1500));
+    thread::sleep(PATIENCE);
     Tries::default()
         .escape("MiB touched:", Ok(held.len()))
         .report()

@@ -8,14 +8,14 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::Tries;
 use super::secrets::text;
+use super::{PATIENCE, Tries};
 use crate::report::Report;
 use crate::site::Site;
 use crate::sys::{at, sockets};
 
 fn answer(mut stream: UnixStream) -> io::Result<String> {
-    stream.set_read_timeout(Some(Duration::from_millis(700)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     let mut told = Vec::new();
     stream.read_to_end(&mut told)?;
     Ok(text(&told))
@@ -125,7 +125,7 @@ pub(crate) fn packets(site: &Site) -> Report {
     let told =
         sockets::connect_for_packets(&site.outside.join("packets.sock")).and_then(|socket| {
             let stream = UnixStream::from(socket);
-            stream.set_read_timeout(Some(Duration::from_millis(700)))?;
+            stream.set_read_timeout(Some(PATIENCE))?;
             let mut bytes = [0_u8; 100];
             let length = (&stream).read(&mut bytes)?;
             Ok(text(bytes.get(..length).unwrap_or_default()))
@@ -163,7 +163,7 @@ pub(crate) fn late(site: &Site) -> Report {
     while asked
         .as_ref()
         .is_err_and(|error| soon.contains(&error.kind()))
-        && begin.elapsed() < Duration::from_millis(1500)
+        && begin.elapsed() < PATIENCE
     {
         std::thread::sleep(Duration::from_millis(5));
         asked = ask(&site.late);

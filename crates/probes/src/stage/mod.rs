@@ -28,6 +28,9 @@ pub(crate) const LATE_SOCKET: &str = "unix-bound-late";
 /// The probe that listens for others.
 pub(crate) const LISTENER: &str = "net-listen";
 
+/// The probes that leave somebody behind who waits for the end of the run. They need a workspace that can be written.
+pub(crate) const LATECOMERS: [&str; 2] = ["proc-late-write", "race-placeholder-removed"];
+
 /// How a stage is set.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers say all of it")]
@@ -135,6 +138,8 @@ impl Stage {
             abstract_name: servers.abstract_name.clone(),
             knock: servers.knock,
             late: servers.late.clone(),
+            // Where every sandbox lets a command look; none of the attempts is judged by it.
+            over: root.join("workspace/run-is-over"),
             terminal: shared.terminal(),
             messages: shared.messages,
             victim: victim.pid(),
@@ -242,6 +247,14 @@ impl Stage {
             LISTENER => self.servers.want_knock(),
             _ => {}
         }
+    }
+
+    /// Tells whoever is left of the run of this probe that it is over.
+    pub(crate) fn close(&self, probe: &Probe) -> io::Result<()> {
+        if LATECOMERS.contains(&probe.name) {
+            File::create(&self.site.over)?;
+        }
+        Ok(())
     }
 
     /// Looks at it, before a run.

@@ -8,8 +8,9 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -55,10 +56,16 @@ pub(super) struct Servers {
     pub(super) udp4: u16,
     pub(super) udp6: u16,
     pub(super) abstract_name: String,
-    heard: Arc<Mutex<Vec<String>>>,
-    stop: Arc<AtomicBool>,
+    /// Where to ask who came; gone when nobody asks any more.
+    questions: Option<Sender<Question>>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// Where the answer goes.
+type Question = Sender<Vec<String>>;
+
+/// How long nobody is looked for, unless somebody asks.
+const ROUND: Duration = Duration::from_millis(3);
 
 /// All that is listened on.
 struct Ears {
@@ -130,7 +137,7 @@ impl Servers {
             seen: None,
             listener: None,
         };
-        let mut ears = Ears {
+        let ears = Ears {
             tcp: std::iter::once(tcp4).chain(tcp6).chain(metadata).collect(),
             udp: std::iter::once(udp4).chain(udp6).collect(),
             unix,
@@ -157,22 +164,10 @@ impl Servers {
             secret: secret.to_owned(),
         };
         ears.never_wait()?;
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let stop = Arc::new(AtomicBool::new(false));
-        let (noted, stopped) = (Arc::clone(&heard), Arc::clone(&stop));
+        let (questions, asked) = channel();
         let thread = thread::Builder::new()
             .name("stage".to_owned())
-            .spawn(move || {
-                while !stopped.load(Ordering::Relaxed) {
-                    for what in ears.listen() {
-                        noted
-                            .lock()
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .push(what);
-                    }
-                    thread::sleep(Duration::from_millis(3));
-                }
-            })?;
+            .spawn(move || ears.serve(&asked))?;
         Ok(Self {
             late: root.join(LATE),
             knock,
@@ -184,8 +179,7 @@ impl Servers {
             udp4: port_udp4,
             udp6: port_udp6,
             abstract_name,
-            heard,
-            stop,
+            questions: Some(questions),
             thread: Some(thread),
         })
     }
@@ -200,14 +194,15 @@ impl Servers {
         self.knock_wanted.store(true, Ordering::Relaxed);
     }
 
-    /// Who came.
+    /// Who came, at the last moment too: whoever answers has looked everywhere since this was asked.
     pub(super) fn heard(&self) -> Vec<String> {
-        // What was sent at the last moment is noticed in the next round.
-        thread::sleep(Duration::from_millis(10));
-        self.heard
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let (answer, answers) = channel();
+        let asked = self.questions.as_ref().map(|to| to.send(answer));
+        match (asked, answers.recv()) {
+            (Some(Ok(())), Ok(heard)) => heard,
+            // Nobody can say that nothing happened.
+            _ => vec!["the servers of the stage are gone".to_owned()],
+        }
     }
 }
 
@@ -258,7 +253,7 @@ impl Late {
 
 impl Drop for Servers {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.questions = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -280,6 +275,21 @@ impl Ears {
             .iter()
             .try_for_each(|at| at.set_nonblocking(true))?;
         self.giver.set_nonblocking(true)
+    }
+
+    /// Looks after all of them until nobody can ask any more.
+    fn serve(mut self, questions: &Receiver<Question>) {
+        let mut heard = Vec::new();
+        loop {
+            let asked = questions.recv_timeout(ROUND);
+            if matches!(asked, Err(RecvTimeoutError::Disconnected)) {
+                return;
+            }
+            heard.extend(self.listen());
+            if let Ok(answer) = asked {
+                let _ = answer.send(heard.clone());
+            }
+        }
     }
 
     /// Answers whoever came since the last time. An answer is a few bytes, which no socket makes wait.
@@ -333,5 +343,27 @@ impl Ears {
             heard.push("a connection to what hands out descriptors".to_owned());
         }
         heard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::{layout, random_name, remains};
+
+    #[test]
+    fn who_comes_at_the_last_moment_is_heard() {
+        let token = random_name().unwrap();
+        let root = std::env::temp_dir().join(format!("palisade-servers-{token}"));
+        layout::make(&root, "secret").unwrap();
+        for directory in ["user", "dbus"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        let servers = Servers::start(&root, &root, &token, "secret", false).unwrap();
+        for came in 1..=50 {
+            let _stream = TcpStream::connect((Ipv4Addr::LOCALHOST, servers.tcp4)).unwrap();
+            assert_eq!(servers.heard().len(), came);
+        }
+        remains::remove(&root);
     }
 }

@@ -96,7 +96,10 @@ impl Victim {
                 .join(" ")
         };
         format!(
-            "{state}, nice {nice}, schedule {schedule}, {}, {}, oom {}, dumps {}, memory {}",
+            "{state}, nice {nice}, schedule {schedule}, {}, {}, {}, {}, oom {}, dumps {}, memory {}",
+            // A signal that it had no time yet to die of.
+            line(&status, "SigPnd:"),
+            line(&status, "ShdPnd:"),
             line(&status, "Cpus_allowed:"),
             line(&about("limits"), "Max open files"),
             about("oom_score_adj").trim_end(),

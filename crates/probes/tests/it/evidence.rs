@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
 
 use palisade_probes::run::{Ended, Ran, bare, launch};
 use palisade_probes::stage::{Setup, Stage};
@@ -71,6 +73,38 @@ fn what_is_written_after_the_run_is_seen() {
     let verdict = launch(probe, &stage, &mut |line| bare(&stage, None, line)).unwrap();
     let seen = verdict.evidence.join("; ");
     assert!(seen.contains("workspace/planted is new"), "{verdict:?}");
+}
+
+/// A sandbox that takes its time, on a busy machine, and then ends everything that is in it.
+#[test]
+fn who_only_outlives_the_command_writes_nothing() {
+    let stage = stage(Mode::Write);
+    let probe = find("proc-late-write").unwrap();
+    let verdict = launch(probe, &stage, &mut |line| {
+        let ran = bare(&stage, None, line)?;
+        let left = left_of(&stage);
+        assert_eq!(left.len(), 1);
+        std::thread::sleep(Duration::from_millis(500));
+        let ended = Command::new("kill").arg("-9").args(&left).status()?;
+        assert!(ended.success());
+        Ok(ran)
+    });
+    let verdict = verdict.unwrap();
+    assert_eq!(verdict.outcome, Outcome::Contained, "{verdict:?}");
+}
+
+/// The processes that a run has left.
+fn left_of(stage: &Stage) -> Vec<String> {
+    let token = format!("token={}", stage.site().token);
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|process| {
+            let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0)
+                .any(|word| word == token.as_bytes())
+        })
+        .filter_map(|process| process.file_name().into_string().ok())
+        .collect()
 }
 
 #[test]
