@@ -89,13 +89,15 @@ impl Connector for SystemConnector {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::net::IpAddr;
+
     use super::getent;
 
     #[test]
     fn every_address_of_an_answer_counts_once() {
         let answer =
             "127.0.0.1       STREAM localhost\n127.0.0.1       DGRAM  \n::1  STREAM\nnonsense\n";
-        let expected = ["127.0.0.1".parse().unwrap(), "::1".parse().unwrap()];
+        let expected = ["127.0.0.1", "::1"].map(|address| address.parse::<IpAddr>().unwrap());
         assert_eq!(getent::listed(answer), expected);
     }
 
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn the_system_s_own_program_is_asked() {
         let found = getent::addresses("localhost").unwrap();
-        assert!(found.iter().all(std::net::IpAddr::is_loopback), "{found:?}");
+        assert!(found.iter().all(IpAddr::is_loopback), "{found:?}");
         assert!(!found.is_empty());
         assert_eq!(getent::addresses("127.0.0.1").unwrap().len(), 1);
     }

@@ -49,6 +49,7 @@ pub(super) fn wrapped(
         program: None,
         directory: order.directory,
         terminal: order.terminal,
+        last: order.last,
     })
 }
 
