@@ -120,6 +120,9 @@ impl Case<'_> {
         if verdict.said.starts_with("broken: ") {
             verdict.said = format!("{}; {complained}", verdict.said);
         }
+        // A directory by chance, which tells nobody anything once it is gone.
+        let root = stage.root().to_string_lossy().into_owned();
+        verdict.said = verdict.said.replace(&root, "STAGE");
         Ok(verdict)
     }
 

@@ -61,7 +61,7 @@ pub(super) fn markdown(all: &[Table], command: &str) -> String {
     }
     text.push_str("\n## What does not work\n\n");
     text.push_str("Each of these counts against the rate. What is known is a limit that was chosen, with its reason.\n\n");
-    text.push_str("| command | where | why |\n|---|---|---|\n");
+    let mut broken = String::new();
     for (table, column) in columns() {
         for row in &column.rows {
             let why = match &row.verdict {
@@ -74,7 +74,7 @@ pub(super) fn markdown(all: &[Table], command: &str) -> String {
                 _ => continue,
             };
             let _ = writeln!(
-                text,
+                broken,
                 "| `{}` | {} | {} |",
                 row.name,
                 place(table, column),
@@ -82,6 +82,10 @@ pub(super) fn markdown(all: &[Table], command: &str) -> String {
             );
         }
     }
+    text.push_str(&match broken.is_empty() {
+        true => "Nothing.\n".to_owned(),
+        false => format!("| command | where | why |\n|---|---|---|\n{broken}"),
+    });
     text.push_str("\n## Not promised\n\n| command | where | why |\n|---|---|---|\n");
     for (table, column) in columns() {
         for row in &column.rows {

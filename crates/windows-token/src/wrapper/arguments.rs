@@ -153,7 +153,8 @@ impl Wrapped {
 fn bad(option: &'static str, why: impl ToString) -> ArgumentError {
     ArgumentError::Bad {
         option,
-        why: why.to_string(),
+        // It may repeat what stood in the value: a line break or a code of a terminal is not for whoever reads this.
+        why: why.to_string().replace(char::is_control, "\u{fffd}"),
     }
 }
 
@@ -291,5 +292,20 @@ mod tests {
             let error = parse(&arguments).unwrap_err();
             assert!(error.starts_with(expected), "{arguments:?}: {error}");
         }
+    }
+
+    #[test]
+    fn what_a_value_says_does_not_break_the_line() {
+        let error = parse(&[
+            "--sandbox-policy-cwd",
+            "/srv",
+            "--sandbox-policy",
+            r#"{"type":"a\nsandbox: off\u001b[2J"}"#,
+            "--",
+            "x",
+        ])
+        .unwrap_err();
+        let expected = "--sandbox-policy: unknown variant `a\u{fffd}sandbox: off\u{fffd}[2J`";
+        assert!(error.starts_with(expected), "{error:?}");
     }
 }
