@@ -232,7 +232,7 @@ fn what_lives_on_an_approval_ends_with_it() {
     );
     assert_eq!(person.questions(), 4);
     assert_eq!(stage.records(4)[3].ending, Ending::ApprovalOver);
-    assert_eq!(stage.proxy.open_connections(), 0);
+    wait_until(|| stage.proxy.open_connections() == 0);
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use crate::support::House;
 
@@ -163,7 +166,7 @@ fn the_users_policy_opens_tls_and_commands_are_told_whom_to_trust() {
                 "--",
                 "sh",
                 "-c",
-                "grep -c BEGIN \"${SSL_CERT_FILE-/dev/null}\"",
+                "grep -H -c BEGIN \"${SSL_CERT_FILE-/dev/null}\"",
             ])
             .env("HOUSE_WORD", "hunter2")
             .env("SSL_CERT_FILE", trusted)
@@ -177,7 +180,12 @@ fn the_users_policy_opens_tls_and_commands_are_told_whom_to_trust() {
     };
     policy("intercept = true\n");
     // The one that the user trusts, and the session's own.
-    assert_eq!(count(&trusted).0, "2");
+    let (counted, told) = count(&trusted);
+    let (file, count_of_file) = counted.split_once(':').unwrap_or_default();
+    assert_eq!(count_of_file, "2", "{counted}{told}");
+    assert_ne!(file, trusted);
+    // Nothing of it is left.
+    assert!(!fs::exists(Path::new(file).parent().unwrap()).unwrap());
     let shown = house.say(["policy", "show"]);
     assert!(shown.out.contains("in TLS that is opened"), "{shown:?}");
     let (_, told) = count("/nowhere.pem");
@@ -185,7 +193,42 @@ fn the_users_policy_opens_tls_and_commands_are_told_whom_to_trust() {
     assert!(told.contains("nothing ran"), "{told}");
     // Off unless it is said.
     policy("");
-    assert_ne!(count(&trusted).0, "2");
+    let (counted, _) = count(&trusted);
+    assert!(!counted.ends_with(":2"), "{counted}");
+}
+
+#[test]
+fn a_program_that_is_killed_mid_transfer_leaves_no_connection_open() {
+    const MUCH: usize = 4 << 20;
+    let house = House::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        head(&mut stream);
+        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+        let (block, mut sent) = ([b'x'; 64 << 10], 0);
+        while stream.write_all(&block).is_ok() {
+            sent += block.len();
+            if sent == MUCH {
+                tell.send("in the middle").unwrap();
+            }
+        }
+        tell.send("over").unwrap();
+    });
+    let net = format!("--net=127.0.0.1:{port}");
+    let mut child = house
+        .palisade()
+        .args(run(&[&net], curl(&house, port)))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let time = Duration::from_secs(30);
+    assert_eq!(told.recv_timeout(time), Ok("in the middle"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(told.recv_timeout(time), Ok("over"));
 }
 
 #[test]
