@@ -20,7 +20,7 @@ use palisade::runner::config::{self, ConfigPaths, Configuration};
 use palisade::runner::egress::Egress;
 use palisade::runner::exec_policy::approvals::Moment;
 use palisade::runner::exec_policy::language::{Layer, NoticeKind, PolicyFile};
-use palisade::runner::host::Host;
+use palisade::runner::host::{HelperAhead, Host};
 use palisade::runner::policy::{CanonicalSandboxPolicy, NetworkScope, WorkspaceRoot};
 
 pub(crate) use self::excerpt::{
@@ -52,20 +52,6 @@ impl Ground {
     /// # Errors
     /// A file cannot be used, a flag makes no sense or goes below the floor, or there is no workspace here.
     pub(crate) fn find(flags: &PolicyFlags) -> Result<Self, Complaint> {
-        Self::at(flags, |host| host)
-    }
-
-    /// The same for a command that is about to run: the helper loads meanwhile.
-    ///
-    /// # Errors
-    /// As [`find`](Self::find).
-    pub(crate) fn find_to_run(flags: &PolicyFlags) -> Result<Self, Complaint> {
-        let mut ground = Self::at(flags, Host::with_helper_ahead)?;
-        ground.host = with_secrets(ground.host, &ground.configuration)?;
-        Ok(ground)
-    }
-
-    fn at(flags: &PolicyFlags, ready: impl FnOnce(Host) -> Host) -> Result<Self, Complaint> {
         inside::refuse_loosening(flags)?;
         let Site {
             host,
@@ -73,7 +59,6 @@ impl Ground {
             root,
             cwd,
         } = Site::find(flags)?;
-        let host = ready(host);
         let now = now();
         let text = |files: &[PolicyFile]| layer::text(flags, files);
         let configuration = config::load_with(&paths, &host, &root, text, now)
@@ -86,6 +71,19 @@ impl Ground {
             configuration,
             policy,
             cwd,
+        })
+    }
+
+    /// The same for a command that is about to run, with the helper that loads meanwhile.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    pub(crate) fn find_to_run(flags: &PolicyFlags, ahead: HelperAhead) -> Result<Self, Complaint> {
+        let ground = Self::find(flags)?;
+        let host = with_secrets(ground.host, &ground.configuration)?;
+        Ok(Self {
+            host: host.with_helper_ahead(ahead),
+            ..ground
         })
     }
 

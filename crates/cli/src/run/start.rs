@@ -9,6 +9,7 @@ use palisade::runner::audit::{JsonLines, Rotation};
 use palisade::runner::config::ConfigPaths;
 use palisade::runner::exec_policy::Rules;
 use palisade::runner::exec_policy::language::model::Floor;
+use palisade::runner::host::HelperAhead;
 use palisade::runner::session::SessionOptions;
 use palisade::{Command, Error, Sandbox, Session};
 
@@ -43,8 +44,10 @@ pub(super) fn start(
     what: Result<What, Complaint>,
     voice: &Voice,
 ) -> Result<ExitCode, Complaint> {
+    // First of all: it loads while everything that it is told is worked out.
+    let ahead = HelperAhead::start();
     let told = Told::new(how, voice)?;
-    told.over(what.and_then(|what| to_the_end(flags, ask, how, what, voice, &told)))
+    told.over(what.and_then(|what| to_the_end(flags, ask, how, what, voice, &told, ahead)))
 }
 
 fn to_the_end(
@@ -54,9 +57,10 @@ fn to_the_end(
     what: What,
     voice: &Voice,
     told: &Told,
+    ahead: HelperAhead,
 ) -> Result<ExitCode, Complaint> {
     let variables = environment::read(&how.env)?;
-    let ground = Ground::find_to_run(flags)?;
+    let ground = Ground::find_to_run(flags, ahead)?;
     told.out_of_reach(&ground)?;
     let argv = what.argv(&ground)?;
     let prompter = told.prompter(ask.prompter(&ground, voice)?);

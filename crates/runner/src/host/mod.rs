@@ -3,6 +3,7 @@
 //! [`Host::look`] is the only call of the crate that reads the environment and the user database. Everything else takes
 //! a [`Host`], so that a test, or a program that serves several users, hands in the host that it means.
 
+mod ahead;
 mod directories;
 mod dispatch;
 mod git;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 
 use palisade_policy::{AbsolutePath, Environment, HostFacts};
 
+pub use ahead::HelperAhead;
 pub use dispatch::dispatch;
 pub use parts::HostParts;
 pub(crate) use real::real_path;
@@ -51,8 +53,7 @@ pub struct Host {
     /// What the proxies of its sandboxes are started with.
     pub(crate) egress: crate::egress::Egress,
     /// The helper, if it was started before anybody knows what for.
-    #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
-    pub(crate) ahead: Option<palisade_linux_landlock::Helper>,
+    pub(crate) ahead: HelperAhead,
 }
 
 impl Host {
@@ -71,8 +72,7 @@ impl Host {
             current_program: None,
             guarded: Vec::new(),
             egress: crate::egress::Egress::new(),
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
-            ahead: None,
+            ahead: HelperAhead::none(),
         }
     }
 
@@ -124,25 +124,15 @@ impl Host {
         self
     }
 
-    /// With a helper that loads while the caller still works out what to ask of it, where the program that runs now is the
-    /// helper: what runs already need not be looked at again. The first session on this host takes it; if there is none,
-    /// it ends with the host.
+    /// With a helper that was started ahead. The first session on this host takes it, if it is the host's helper; if there
+    /// is none, it ends with the host.
     #[must_use]
-    pub fn with_helper_ahead(self) -> Self {
-        #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
-        if self.helper.is_some() && self.helper == self.current_program {
-            let ahead = self.helper.as_deref().and_then(crate::os::helper_ahead);
-            return Self { ahead, ..self };
-        }
-        self
+    pub fn with_helper_ahead(self, ahead: HelperAhead) -> Self {
+        Self { ahead, ..self }
     }
 
     /// Without it: nothing is to be confined.
     pub(crate) fn without_helper_ahead(self) -> Self {
-        Self {
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
-            ahead: None,
-            ..self
-        }
+        self.with_helper_ahead(HelperAhead::none())
     }
 }

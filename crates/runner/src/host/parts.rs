@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::{AbsolutePath, Environment, HostFacts, Os};
 
-use super::{Host, directories, git, real_path};
+use super::{HelperAhead, Host, directories, git, real_path};
 
 /// The helper's name, beside the program that runs.
 const HELPER: &str = if cfg!(target_os = "macos") {
@@ -158,8 +158,7 @@ impl HostParts {
             environment: self.environment,
             guarded,
             egress: crate::egress::Egress::new(),
-            #[cfg(all(target_os = "linux", feature = "linux-landlock"))]
-            ahead: None,
+            ahead: HelperAhead::none(),
         }
     }
 }
