@@ -5,6 +5,7 @@
 //! state closed. None of it keeps a command in: what keeps the files that decide about commands is the sandbox. This is for
 //! a clear answer instead of a half-done change.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use palisade::runner::config::ConfigPaths;
@@ -32,8 +33,11 @@ pub(crate) fn sandbox() -> Option<&'static str> {
     if helper_above(proc) {
         return Some("a sandbox of Palisade's is above this process");
     }
-    let state = Host::look().state_dir;
-    (is_confined(proc) && state.is_some_and(|state| is_closed(&state)))
+    let state_is_closed = || {
+        let state = Host::look().state_dir;
+        state.is_some_and(|state| is_closed(&state))
+    };
+    (is_confined(proc) && state_is_closed())
         .then_some("this process is confined, and cannot write what you agreed to")
 }
 
@@ -98,8 +102,7 @@ pub(crate) fn state(host: &Host) -> Result<palisade::runner::config::State, Comp
 fn helper_above(proc: &Path) -> bool {
     let mut process = PathBuf::from("self");
     for _ in 0..GENERATIONS {
-        let Some(parent) = status(&proc.join(&process), "PPid").filter(|parent| parent != "0")
-        else {
+        let Some(parent) = parent(&proc.join(&process)).filter(|parent| parent != "0") else {
             break;
         };
         process = PathBuf::from(parent);
@@ -110,8 +113,16 @@ fn helper_above(proc: &Path) -> bool {
     is_helper(&proc.join("1"))
 }
 
+/// The parent of a process: the second field behind its name, which stands in brackets and may itself hold some.
+fn parent(process: &Path) -> Option<String> {
+    let text = beginning(&process.join("stat"))?;
+    let behind = text.iter().rposition(|byte| *byte == b')')? + 1;
+    let behind = std::str::from_utf8(text.get(behind..)?).ok()?;
+    behind.split_ascii_whitespace().nth(1).map(str::to_owned)
+}
+
 fn is_helper(process: &Path) -> bool {
-    let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
+    let words = beginning(&process.join("cmdline")).unwrap_or_default();
     // The first argument, where our own programs look for it.
     let second = words.split(|byte| *byte == 0).nth(1);
     second.is_some_and(|word| word.starts_with(HELPER))
@@ -124,9 +135,19 @@ fn is_confined(proc: &Path) -> bool {
         && status(&own, "NoNewPrivs").as_deref() == Some("1")
 }
 
+/// The beginning of a file about a process: longer than any status, and than the path of any program. The kernel makes such
+/// a file up for each read, so it is read at once.
+fn beginning(file: &Path) -> Option<Vec<u8>> {
+    const LONGEST: u16 = 8192;
+    let mut text = Vec::with_capacity(LONGEST.into());
+    let file = std::fs::File::open(file).ok()?;
+    let read = file.take(LONGEST.into()).read_to_end(&mut text);
+    read.is_ok().then_some(text)
+}
+
 /// A line of a process's status.
 fn status(process: &Path, name: &str) -> Option<String> {
-    let text = std::fs::read_to_string(process.join("status")).ok()?;
+    let text = String::from_utf8(beginning(&process.join("status"))?).ok()?;
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -159,9 +180,12 @@ mod tests {
         std::fs::create_dir(&directory).unwrap();
         let (privileges, filter) = if confined { ("1", "2") } else { ("0", "0") };
         let status = format!(
-            "Name:\tx\nPPid:\t{parent}\nNoNewPrivs:\t{privileges}\nSeccomp:\t{filter}\nSeccomp_filters:\t1\n"
+            "Name:\tx\nNoNewPrivs:\t{privileges}\nSeccomp:\t{filter}\nSeccomp_filters:\t1\n"
         );
         std::fs::write(directory.join("status"), status).unwrap();
+        // A name that looks like the fields behind it.
+        let stat = format!("7 (x) S 1 (y) S {parent} 7 7 0 -1\n");
+        std::fs::write(directory.join("stat"), stat).unwrap();
         let words: String = words.iter().map(|word| format!("{word}\0")).collect();
         std::fs::write(directory.join("cmdline"), words).unwrap();
     }
