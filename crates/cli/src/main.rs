@@ -10,6 +10,7 @@ mod ground;
 mod judge;
 mod keep;
 mod lasting;
+mod memory;
 mod policy;
 mod run;
 mod say;
