@@ -90,6 +90,17 @@ impl PathSpec {
         Self(Spec::Below(Anchor::Home, RelativePath::constant(below)))
     }
 
+    /// The same in this home, wherever the home directory is: a path that needs no facts. `None` if the spec is not below
+    /// `~`, or is a glob, which is written below a home and not made.
+    #[must_use]
+    pub fn in_home(&self, home: &AbsolutePath) -> Option<AbsolutePath> {
+        match &self.0 {
+            Spec::Home => Some(home.clone()),
+            Spec::Below(Anchor::Home, below) => Some(home.join(below)),
+            _ => None,
+        }
+    }
+
     /// Where the spec points to under these facts. Empty if it is below a home that is not known.
     pub(crate) fn resolve(
         &self,

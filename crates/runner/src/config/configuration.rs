@@ -20,6 +20,7 @@ use super::own::Own;
 use super::paths::ConfigPaths;
 use super::reach;
 use super::trust::{canonical, collect_project};
+use super::ways::Look;
 use crate::host::Host;
 use crate::judge::RuleBook;
 
@@ -151,8 +152,9 @@ pub fn load_with(
     let mut guarded = reading.guarded;
     guarded.extend(state.iter().flat_map(|state| state.files()));
     // Every sandbox on this host guards what is the host's own. What lies elsewhere must be out of reach by itself.
-    let enforced = Own::of(host).guarded(&policy, &project);
-    reach::check(&enforced, &project, &host.facts, guarded)?;
+    let mut look = Look::default();
+    let enforced = Own::seen(host, &mut look).guarded(&policy, &project);
+    reach::check(&enforced, &project, &host.facts, guarded, &mut look)?;
 
     let writable = policy.writable_roots(&project, &host.facts);
     let protected = loaded.settings().protected.value.iter();

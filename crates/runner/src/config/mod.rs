@@ -49,3 +49,4 @@ pub(crate) use paths::{POLICY_FILE, PROJECT_DIRECTORY};
 pub(crate) use reach::check as out_of_reach;
 pub use state::State;
 pub use trust::{ProjectLayer, TrustFile, project_layer};
+pub(crate) use ways::Look;

@@ -9,7 +9,7 @@ use palisade_policy::{
 };
 
 use super::paths::{PROJECT_DIRECTORY, SYSTEM};
-use super::ways::Ways;
+use super::ways::{Look, Ways};
 use crate::host::Host;
 use crate::outcome::SetupFailure;
 
@@ -29,39 +29,56 @@ const WITHIN: [&str; 9] = [
     ".approvals.toml.new",
 ];
 
-/// The places of a host that decide about commands.
+/// The places of a host that decide about commands, where they were when somebody looked.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
-    directories: Vec<PathBuf>,
-    /// Those of them that hold locks.
-    locks: Vec<PathBuf>,
+    directories: Vec<Directory>,
     /// The program that sets sandboxes up, which may be this one.
-    helper: Option<PathBuf>,
+    helper: Option<Ways>,
     facts: HostFacts,
 }
 
+/// A directory that decides about commands.
+#[derive(Clone, Debug)]
+struct Directory {
+    ways: Ways,
+    /// Whether it holds locks, and is there.
+    locks: bool,
+    /// Whether it is the administrator's.
+    system: bool,
+}
+
 impl Own {
-    /// Those of a host.
+    /// Those of a host, as they are now.
     pub(crate) fn of(host: &Host) -> Self {
-        let directories = [&host.state_dir, &host.config_dir, &host.runtime_dir];
+        Self::seen(host, &mut Look::default())
+    }
+
+    /// The same in one look with other paths.
+    pub(crate) fn seen(host: &Host, look: &mut Look) -> Self {
+        let named = [&host.state_dir, &host.config_dir, &host.runtime_dir];
+        let named = named.into_iter().flatten().chain(&host.guarded);
+        let holds_locks = |path: &Path| {
+            let holders = [&host.state_dir, &host.runtime_dir].into_iter().flatten();
+            holders.chain(&host.guarded).any(|holder| holder == path)
+        };
         // Windows has no such place.
         let system = Path::new(SYSTEM).parent().filter(|_| cfg!(unix));
-        let system = system.map(Path::to_owned);
+        let directories = named
+            .map(PathBuf::as_path)
+            .chain(system)
+            .map(|path| {
+                let ways = look.to(path);
+                Directory {
+                    locks: holds_locks(path) && ways.real.exists(),
+                    system: Some(path) == system,
+                    ways,
+                }
+            })
+            .collect();
         Self {
-            directories: directories
-                .into_iter()
-                .flatten()
-                .chain(&host.guarded)
-                .cloned()
-                .chain(system)
-                .collect(),
-            locks: [&host.state_dir, &host.runtime_dir]
-                .into_iter()
-                .flatten()
-                .chain(&host.guarded)
-                .cloned()
-                .collect(),
-            helper: host.helper.clone(),
+            directories,
+            helper: host.helper.as_deref().map(|helper| look.to(helper)),
             facts: host.facts.clone(),
         }
     }
@@ -94,15 +111,14 @@ impl Own {
             let overlaps = |open: &AbsolutePath| covers(open, own) || covers(own, open);
             open.iter().any(overlaps)
         };
-        // The administrator's place is far from what most commands write: then nothing has to be said about it.
-        let system = Path::new(SYSTEM).parent().unwrap_or(Path::new("/"));
         for directory in &self.directories {
-            let Ok(own) = AbsolutePath::new(Ways::to(directory).real) else {
+            let Ok(own) = AbsolutePath::new(&directory.ways.real) else {
                 continue;
             };
-            if self.locks.contains(directory) && own.as_path().exists() {
+            if directory.locks {
                 add(&mut rules.deny_read, own);
-            } else if directory.as_path() != system || within_reach(&own) {
+            } else if !directory.system || within_reach(&own) {
+                // The administrator's place is far from what most commands write: then nothing has to be said about it.
                 add(&mut rules.read_only, own);
             }
         }
@@ -125,7 +141,7 @@ impl Own {
 
     /// The helper, unless it is somebody's own build of it, in the project that builds it. A home directory builds nothing.
     fn helper_of_others(&self, workspace: &AbsolutePath) -> Option<AbsolutePath> {
-        let helper = AbsolutePath::new(Ways::to(self.helper.as_deref()?).real).ok()?;
+        let helper = AbsolutePath::new(&self.helper.as_ref()?.real).ok()?;
         let holds_home = self
             .facts
             .home
@@ -147,7 +163,7 @@ impl Own {
             return Ok(());
         }
         let workspace = policy.context().cwd.path().clone();
-        for ways in self.directories.iter().map(|own| Ways::to(own)) {
+        for ways in self.directories.iter().map(|directory| &directory.ways) {
             // A link cannot be guarded in its place.
             if let Some(link) = ways.links.iter().find(|link| can_write(policy, link)) {
                 return Err(refused(link));
@@ -166,9 +182,9 @@ impl Own {
             }
         }
         let others = self.helper_of_others(&workspace).is_some();
-        for path in self.helper.iter().flat_map(|helper| both(helper)) {
-            if AbsolutePath::new(&path).is_err() || others && can_write(policy, &path) {
-                return Err(refused(&path));
+        for path in self.helper.iter().flat_map(Ways::both) {
+            if AbsolutePath::new(path).is_err() || others && can_write(policy, path) {
+                return Err(refused(path));
             }
         }
         Ok(())
@@ -179,8 +195,8 @@ impl Own {
         let Grant::Write(open) = grant else {
             return false;
         };
-        let overlaps = |own: &Path| {
-            both(own).into_iter().any(|own| {
+        let overlaps = |own: &Ways| {
+            own.both().into_iter().any(|own| {
                 AbsolutePath::new(own).is_ok_and(|own| covers(open, &own) || covers(&own, open))
             })
         };
@@ -188,8 +204,8 @@ impl Own {
             .home
             .as_ref()
             .is_some_and(|home| covers(open, home))
-            || self.directories.iter().any(|own| overlaps(own))
-            || self.helper.as_deref().is_some_and(overlaps)
+            || self.directories.iter().any(|own| overlaps(&own.ways))
+            || self.helper.as_ref().is_some_and(overlaps)
     }
 }
 
@@ -199,12 +215,6 @@ fn add(list: &mut Vec<PathSpec>, path: AbsolutePath) {
     if !list.contains(&spec) {
         list.push(spec);
     }
-}
-
-/// A path by its name and without links: either can be what is written.
-fn both(path: &Path) -> [PathBuf; 2] {
-    let ways = Ways::to(path);
-    [ways.by_name, ways.real]
 }
 
 fn covers(one: &AbsolutePath, other: &AbsolutePath) -> bool {

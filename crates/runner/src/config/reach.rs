@@ -7,7 +7,7 @@ use palisade_policy::{
 };
 
 use super::error::ConfigError;
-use super::ways::Ways;
+use super::ways::Look;
 
 /// Refuses a policy that lets commands write one of these files, or put another in its place.
 pub(crate) fn check(
@@ -15,6 +15,7 @@ pub(crate) fn check(
     project: &WorkspaceRoot,
     facts: &HostFacts,
     files: impl IntoIterator<Item = PathBuf>,
+    look: &mut Look,
 ) -> Result<(), ConfigError> {
     if !policy.uses_runtime_sandbox() {
         // Nothing is confined, so nothing is out of reach, and whoever chose that knows.
@@ -27,7 +28,7 @@ pub(crate) fn check(
         .resolve(&context)
         .map_err(|error| ConfigError::Host(Box::new(error)))?;
     for file in files {
-        for path in Ways::to(&file).all() {
+        for path in look.to(&file).all() {
             let Ok(path) = AbsolutePath::new(path) else {
                 return Err(ConfigError::WithinReach { path: file });
             };

@@ -1,5 +1,9 @@
 //! The ways to a path: whoever can put something in the place of any of them decides what is found there.
 
+#[cfg(unix)]
+use std::collections::BTreeMap;
+#[cfg(unix)]
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// As many links as the kernel follows; a ring of them leads nowhere.
@@ -28,12 +32,26 @@ impl Ways {
     }
 }
 
+/// One look at the file system, for all ways that are asked for together: no name is looked at twice, so they agree about
+/// every link that they share.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// Where each name leads that was looked at, if it is a link.
+    #[cfg(unix)]
+    seen: BTreeMap<OsString, Option<PathBuf>>,
+}
+
 #[cfg(unix)]
-impl Ways {
-    /// Looks at every name of the path once, as the kernel does.
-    pub(crate) fn to(path: &Path) -> Self {
+impl Look {
+    /// The ways to a path: every name of it is looked at, as the kernel does.
+    pub(crate) fn to(&mut self, path: &Path) -> Ways {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mut walk = Walk::default();
+        let mut walk = Walk {
+            at: PathBuf::new(),
+            links: Vec::new(),
+            followed: 0,
+            look: self,
+        };
         let by_name = match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 walk.follow(parent);
@@ -46,26 +64,38 @@ impl Ways {
                 path
             }
         };
-        Self {
+        Ways {
             links: walk.links,
             by_name,
             real: walk.at,
+        }
+    }
+
+    /// Where a link leads; nothing if it is no link, or nothing that can be seen.
+    fn link(&mut self, at: &Path) -> Option<PathBuf> {
+        match self.seen.get(at.as_os_str()) {
+            Some(seen) => seen.clone(),
+            None => {
+                let target = std::fs::read_link(at).ok();
+                self.seen.insert(at.into(), target.clone());
+                target
+            }
         }
     }
 }
 
 /// A way through the file system, so far.
 #[cfg(unix)]
-#[derive(Default)]
-struct Walk {
+struct Walk<'a> {
     /// Where it has led, without links.
     at: PathBuf,
     links: Vec<PathBuf>,
     followed: usize,
+    look: &'a mut Look,
 }
 
 #[cfg(unix)]
-impl Walk {
+impl Walk<'_> {
     fn follow(&mut self, path: &Path) {
         use std::path::Component;
         for component in path.components() {
@@ -81,26 +111,29 @@ impl Walk {
     }
 
     fn enter(&mut self, name: &std::ffi::OsStr) {
-        let here = self.at.join(name);
-        match std::fs::read_link(&here) {
-            Ok(target) if self.followed < MOST_LINKS => {
-                self.followed += 1;
-                if !self.links.contains(&here) {
-                    self.links.push(here);
-                }
-                self.follow(&target);
+        self.at.push(name);
+        // What is no link is there, or will be, under this name.
+        if let Some(target) = self
+            .look
+            .link(&self.at)
+            .filter(|_| self.followed < MOST_LINKS)
+        {
+            self.followed += 1;
+            if !self.links.contains(&self.at) {
+                self.links.push(self.at.clone());
             }
-            // No link, or nothing that can be seen: what is there, or will be, has this name.
-            _ => self.at = here,
+            self.at.pop();
+            self.follow(&target);
         }
     }
 }
 
 #[cfg(not(unix))]
-impl Ways {
-    /// Asks the system where each directory above the path really is.
-    pub(crate) fn to(path: &Path) -> Self {
-        Self {
+impl Look {
+    /// The ways to a path: the system is asked where each directory above it really is.
+    #[expect(clippy::unused_self, reason = "elsewhere it remembers")]
+    pub(crate) fn to(&mut self, path: &Path) -> Ways {
+        Ways {
             links: links(path),
             by_name: by_name(path),
             real: real(path),
@@ -173,14 +206,14 @@ mod tests {
         symlink(at("one/deep"), at("two")).unwrap();
         symlink("../deep/file", at("real/deep/alias")).unwrap();
 
-        let ways = Ways::to(&at("two/alias"));
+        let ways = Look::default().to(&at("two/alias"));
         assert_eq!(ways.links, [at("two"), at("one"), at("real/deep/alias")]);
         assert_eq!(ways.by_name, at("real/deep/alias"));
         assert_eq!(ways.real, at("real/deep/file"));
         assert_eq!(ways.real, at("two/alias").canonicalize().unwrap());
 
         // What is passed twice leads on, and is named once.
-        let ways = Ways::to(&at("one/../one/deep/alias"));
+        let ways = Look::default().to(&at("one/../one/deep/alias"));
         assert_eq!(ways.links, [at("one"), at("real/deep/alias")]);
         assert_eq!(ways.real, at("real/deep/file"));
     }
@@ -190,11 +223,11 @@ mod tests {
         let stage = tempfile::tempdir_in("/var/tmp").unwrap();
         let base = stage.path().canonicalize().unwrap();
         symlink("gone/further", base.join("hanging")).unwrap();
-        let ways = Ways::to(&base.join("hanging/file"));
+        let ways = Look::default().to(&base.join("hanging/file"));
         assert_eq!(ways.links, [base.join("hanging")]);
         assert_eq!(ways.by_name, base.join("gone/further/file"));
         assert_eq!(ways.real, ways.by_name);
-        assert_eq!(Ways::to(Path::new("/")).real, Path::new("/"));
+        assert_eq!(Look::default().to(Path::new("/")).real, Path::new("/"));
     }
 
     #[test]
@@ -203,7 +236,23 @@ mod tests {
         let base = stage.path().canonicalize().unwrap();
         symlink("b", base.join("a")).unwrap();
         symlink("a", base.join("b")).unwrap();
-        let ways = Ways::to(&base.join("a/file"));
+        let ways = Look::default().to(&base.join("a/file"));
         assert_eq!(ways.links, [base.join("a"), base.join("b")]);
+    }
+
+    #[test]
+    fn one_look_sees_each_name_once() {
+        let stage = tempfile::tempdir_in("/var/tmp").unwrap();
+        let base = stage.path().canonicalize().unwrap();
+        symlink("before", base.join("link")).unwrap();
+        let mut look = Look::default();
+        let ways = look.to(&base.join("link/file"));
+        std::fs::remove_file(base.join("link")).unwrap();
+        symlink("after", base.join("link")).unwrap();
+        assert_eq!(look.to(&base.join("link/file")), ways);
+        let other = look.to(&base.join("link/other"));
+        assert_eq!(other.by_name, base.join("before/other"));
+        let again = Look::default().to(&base.join("link/file"));
+        assert_eq!(again.by_name, base.join("after/file"));
     }
 }

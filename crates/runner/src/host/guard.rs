@@ -50,10 +50,11 @@ fn moved(spec: &PathSpec, home: &AbsolutePath) -> Option<PathSpec> {
     if !spec.needs_home() {
         return None;
     }
+    if let Some(path) = spec.in_home(home) {
+        return Some(PathSpec::from(path));
+    }
     let text = spec.to_string();
-    let Some(below) = text.strip_prefix("~/") else {
-        return Some(PathSpec::from(home.clone()));
-    };
+    let below = text.strip_prefix("~/").unwrap_or_default();
     let quoted = home.as_path().to_str().map(quote);
     if let Some(spec) = quoted.and_then(|home| PathSpec::parse(&format!("{home}/{below}")).ok()) {
         return Some(spec);

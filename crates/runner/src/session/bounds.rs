@@ -11,7 +11,7 @@ use super::sandbox::Sandbox;
 use super::state::SessionOptions;
 use crate::audit::check_unwritable;
 use crate::config::{
-    ConfigPaths, Own, POLICY_FILE, PROJECT_DIRECTORY, State, above_floor, out_of_reach,
+    ConfigPaths, Look, Own, POLICY_FILE, PROJECT_DIRECTORY, State, above_floor, out_of_reach,
 };
 use crate::host::Host;
 
@@ -42,12 +42,15 @@ impl Bounds {
         bounds.others = deciding(&sandbox.host);
         bounds.others.extend(sandbox.sources.iter().cloned());
         bounds.others.push(project_policy(root));
-        bounds.check(sandbox, sandbox.policy())?;
+        let mut look = Look::default();
+        let own = Own::seen(&sandbox.host, &mut look);
+        let enforced = own.guarded(sandbox.policy(), root);
+        bounds.check_enforced(sandbox, &own, &enforced, &mut look)?;
         // A helper in the workspace is somebody's own build of it; no grant brings another within reach.
-        let enforced = Own::of(&sandbox.host).guarded(sandbox.policy(), root);
         let helper = sandbox.host.helper.iter();
-        let helper =
-            helper.filter(|file| out_of_reach(&enforced, root, facts, [(*file).clone()]).is_ok());
+        let helper = helper.filter(|file| {
+            out_of_reach(&enforced, root, facts, [(*file).clone()], &mut look).is_ok()
+        });
         bounds.others.extend(helper.cloned());
         Ok(bounds)
     }
@@ -61,15 +64,27 @@ impl Bounds {
         sandbox: &Sandbox,
         policy: &CanonicalSandboxPolicy,
     ) -> Result<(), Error> {
+        let mut look = Look::default();
+        // As it is enforced: with what is the host's own guarded.
+        let own = Own::seen(&sandbox.host, &mut look);
+        let enforced = own.guarded(policy, sandbox.workspace());
+        self.check_enforced(sandbox, &own, &enforced, &mut look)
+    }
+
+    fn check_enforced(
+        &self,
+        sandbox: &Sandbox,
+        own: &Own,
+        policy: &CanonicalSandboxPolicy,
+        look: &mut Look,
+    ) -> Result<(), Error> {
         if !policy.uses_runtime_sandbox() {
             return Ok(());
         }
         let (root, facts) = (sandbox.workspace(), &sandbox.host.facts);
-        // As it is enforced: with what is the host's own guarded.
-        let own = Own::of(&sandbox.host);
-        let policy = &own.guarded(policy, root);
-        let kept = self.state.iter().flat_map(State::files);
-        out_of_reach(policy, root, facts, kept.chain(self.others.iter().cloned()))?;
+        let files = self.state.iter().flat_map(State::files);
+        let files = files.chain(self.others.iter().cloned());
+        out_of_reach(policy, root, facts, files, look)?;
         let context = PolicyContext::new(facts.clone(), root.clone())
             .with_home_root(sandbox.placed.home_root);
         let resolved = policy.resolve(&context)?;

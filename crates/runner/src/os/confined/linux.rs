@@ -74,21 +74,20 @@ impl ConfinedSession {
                  palisade_linux_landlock::dispatch first in its main)",
             )
         })?;
-        let ahead = host.ahead.as_ref();
-        let ahead = ahead.filter(|helper| helper.program() == program);
-        let mut helper = ahead.cloned().unwrap_or_else(|| Helper::new(program));
+        let ahead = host.ahead.of(program);
+        let mut helper = ahead.unwrap_or_else(|| Helper::new(program));
         if let Some(git) = &host.git {
             helper = helper.with_git(ImportOptions::new(git));
         }
         let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
             .with_home_root(placed.home_root);
-        let own = Own::of(host);
         if let Some(directory) = &host.runtime_dir {
             // What is not there cannot be hidden, and the claim of the first command would make it. Where it cannot be
             // made, that claim says why.
             let mut builder = fs::DirBuilder::new();
             let _ = builder.recursive(true).mode(0o700).create(directory);
         }
+        let own = Own::of(host);
         let policy = own.guarded(&placed.policy, &context.cwd);
         helper_is_same(program)?;
         let kernel = survey::kernel(&context.facts).with_proxy();

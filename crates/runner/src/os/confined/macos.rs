@@ -93,12 +93,12 @@ impl ConfinedSession {
         let session_tmp = SessionTmp::create(base).map_err(|error| failure(&error))?;
         let context = PolicyContext::new(host.facts.clone(), real(&placed.policy_cwd)?)
             .with_home_root(placed.home_root);
-        let own = Own::of(host);
         if let Some(directory) = &host.runtime_dir {
             // The claim of the first command would make it; where it cannot be made, that claim says why.
             let mut builder = fs::DirBuilder::new();
             let _ = builder.recursive(true).mode(0o700).create(directory);
         }
+        let own = Own::of(host);
         let proxy = match placed.policy.network() {
             NetworkScope::Only(hosts) => {
                 let served = serve(host, hosts.to_vec());
