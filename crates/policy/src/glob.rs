@@ -143,6 +143,21 @@ impl Glob {
         longest
     }
 
+    /// How far no name at all gets.
+    pub(crate) fn start(&self) -> Reached {
+        self.with_empty(Reached::default().with(0))
+    }
+
+    /// Whether the names that got this far match all parts.
+    pub(crate) fn is_whole(&self, reached: Reached) -> bool {
+        reached.holds(self.0.len())
+    }
+
+    /// Whether more names could match: some got to a part that is not the end.
+    pub(crate) fn is_open(&self, reached: Reached) -> bool {
+        reached.0 & !(1 << self.0.len()) != 0
+    }
+
     /// How far the names get: entry `i` says that they match the first `i` parts. What can match below a path depends
     /// on nothing else.
     pub(crate) fn reached<'a>(
@@ -155,16 +170,8 @@ impl Glob {
         (0..=self.0.len()).map(|i| reached.holds(i)).collect()
     }
 
-    fn start(&self) -> Reached {
-        self.with_empty(Reached::default().with(0))
-    }
-
-    fn is_whole(&self, reached: Reached) -> bool {
-        reached.holds(self.0.len())
-    }
-
     /// How far one name more gets.
-    fn step(&self, reached: Reached, name: &OsStr, fold_case: bool) -> Reached {
+    pub(crate) fn step(&self, reached: Reached, name: &OsStr, fold_case: bool) -> Reached {
         let mut next = Reached::default();
         for (i, part) in self.0.iter().enumerate() {
             if !reached.holds(i) {
@@ -191,7 +198,7 @@ impl Glob {
 
 /// How many parts names can match: one bit for each number of them. There are at most [`MAX_PARTS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Reached(u64);
+pub(crate) struct Reached(u64);
 
 impl Reached {
     const fn with(self, parts: usize) -> Self {

@@ -108,7 +108,7 @@ pub use host::{HostFacts, Os, PathCase};
 pub use limits::ResourceLimits;
 pub use model::{NetworkAccess, SandboxMode, SandboxPolicy};
 pub use network::{HostName, HostPattern, NetworkAllowlistEntry, Protocol};
-pub use path_matcher::PathMatcher;
+pub use path_matcher::{GlobWalk, PathMatcher};
 pub use path_spec::PathSpec;
 pub use paths::{AbsolutePath, RelativePath, WorkspaceRoot};
 pub use resolve::{

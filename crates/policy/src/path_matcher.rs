@@ -1,8 +1,9 @@
 //! Specs with their facts filled in: what a backend guards and the oracle compares with.
 
+use std::ffi::OsStr;
 use std::fmt;
 
-use crate::glob::{Glob, Part};
+use crate::glob::{Glob, Part, Reached};
 use crate::host::PathCase;
 use crate::paths::AbsolutePath;
 
@@ -91,6 +92,19 @@ impl PathMatcher {
         Some((text, glob.reached(names, case == PathCase::Insensitive)))
     }
 
+    /// For a glob: where a walk that expands it begins, at [`base`](Self::base).
+    #[must_use]
+    pub fn walk(&self, case: PathCase) -> Option<GlobWalk<'_>> {
+        match &self.0 {
+            Matcher::Path(_) => None,
+            Matcher::Glob { glob, .. } => Some(GlobWalk {
+                glob,
+                fold_case: case == PathCase::Insensitive,
+                reached: glob.start(),
+            }),
+        }
+    }
+
     /// Whether something strictly below a directory could match: what a walk that expands a glob needs to look into.
     #[must_use]
     pub fn may_match_below(&self, directory: &AbsolutePath, case: PathCase) -> bool {
@@ -123,6 +137,37 @@ impl PathMatcher {
                 Some(start + matched)
             }
         }
+    }
+}
+
+/// A place in a walk that expands a glob. Every name is compared once, however deep the walk goes.
+#[derive(Clone, Copy, Debug)]
+pub struct GlobWalk<'a> {
+    glob: &'a Glob,
+    fold_case: bool,
+    reached: Reached,
+}
+
+impl GlobWalk<'_> {
+    /// The place of this name, one directory further down.
+    #[must_use]
+    pub fn enter(self, name: &OsStr) -> Self {
+        Self {
+            reached: self.glob.step(self.reached, name, self.fold_case),
+            ..self
+        }
+    }
+
+    /// Whether what is here matches, not only something above it.
+    #[must_use]
+    pub fn is_match(&self) -> bool {
+        self.glob.is_whole(self.reached)
+    }
+
+    /// Whether something strictly below could match.
+    #[must_use]
+    pub fn may_match_below(&self) -> bool {
+        self.glob.is_open(self.reached)
     }
 }
 
@@ -171,5 +216,33 @@ mod tests {
         assert!(!below("~/*/key", "/home/dev/a/b"));
         assert!(below("/srv/a", "/srv"));
         assert!(!below("/srv/a", "/srv/a"));
+    }
+
+    #[test]
+    fn a_walk_finds_what_a_look_at_whole_paths_finds() {
+        let home = AbsolutePath::new("/home/dev").unwrap();
+        let names = ["a", ".env", "key", "A", "x.key"];
+        for pattern in ["~/**/.env", "~/*/key", "~/a/**", "~/*.key", "~/**/a/*/key"] {
+            for case in [PathCase::Sensitive, PathCase::Insensitive] {
+                let spec = crate::PathSpec::parse(pattern).unwrap();
+                let matchers = spec.resolve(Some(&home), &[], case);
+                let matcher = matchers.first().unwrap();
+                let mut pending = vec![(home.clone(), matcher.walk(case).unwrap())];
+                while let Some((path, walk)) = pending.pop() {
+                    if path != home {
+                        let whole = matcher.specificity(&path, case) == Some(path.depth());
+                        assert_eq!(walk.is_match(), whole, "{pattern} {path}");
+                        let below = matcher.may_match_below(&path, case);
+                        assert_eq!(walk.may_match_below(), below, "{pattern} {path}");
+                    }
+                    if path.depth() < home.depth() + 4 {
+                        pending.extend(names.map(|name| {
+                            let below = AbsolutePath::new(path.as_path().join(name)).unwrap();
+                            (below, walk.enter(OsStr::new(name)))
+                        }));
+                    }
+                }
+            }
+        }
     }
 }

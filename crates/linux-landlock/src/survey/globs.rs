@@ -1,6 +1,9 @@
 //! What the globs of a policy match now.
 
-use palisade_policy::{AbsolutePath, Access, PathCase, PathMatcher, Place, ResolvedPolicy, Stance};
+use std::fs::DirEntry;
+use std::path::Path;
+
+use palisade_policy::{AbsolutePath, Access, GlobWalk, PathMatcher, Place, ResolvedPolicy, Stance};
 use rustix::fs::{self, access};
 use rustix::io::Errno;
 
@@ -36,13 +39,13 @@ pub(super) fn expand(
         let mut walk = Walk {
             policy,
             locator,
-            case: policy.context().facts.case,
+            globs: &group,
             budget: &mut budget,
             options,
             found: group.iter().map(|_| Expansion::default()).collect(),
             aliases: Vec::new(),
         };
-        walk.run(base, &group);
+        walk.run(base);
         let (found, aliases) = (walk.found, walk.aliases);
         for (glob, expansion) in group.iter().zip(found) {
             for (path, entry) in &expansion.matches {
@@ -59,17 +62,26 @@ pub(super) fn expand(
 struct Walk<'a> {
     policy: &'a ResolvedPolicy,
     locator: &'a mut Locator,
-    case: PathCase,
+    /// Those that begin at one base.
+    globs: &'a [&'a PathMatcher],
     budget: &'a mut usize,
     options: &'a SurveyOptions,
+    /// What each of them matches.
     found: Vec<Expansion>,
     /// Matches below a base that has another name.
     aliases: Vec<(AbsolutePath, Located)>,
 }
 
-impl Walk<'_> {
+/// A directory of a walk: its name in the policy, where it really is, and how far each glob has got.
+struct Here<'a> {
+    name: AbsolutePath,
+    real: AbsolutePath,
+    walks: Vec<GlobWalk<'a>>,
+}
+
+impl<'a> Walk<'a> {
     /// Walks a directory and below, under its name in the policy; links are matched, never followed.
-    fn run(&mut self, base: Option<&AbsolutePath>, globs: &[&PathMatcher]) {
+    fn run(&mut self, base: Option<&AbsolutePath>) {
         let Some(name) = base.cloned().or_else(|| AbsolutePath::new("/").ok()) else {
             return;
         };
@@ -81,37 +93,30 @@ impl Walk<'_> {
             } => target,
             _ => {
                 if self.could_be_opened(&located.real) {
-                    self.give_up(globs, &name, &[]);
+                    self.give_up(&name, &[]);
                 }
                 return;
             }
         };
-        let mut pending = vec![(name, real)];
-        while let Some((name, real)) = pending.pop() {
-            let Ok(entries) = std::fs::read_dir(real.as_path()) else {
+        let case = self.policy.context().facts.case;
+        let walks = self.globs.iter().filter_map(|glob| glob.walk(case));
+        let walks = walks.collect();
+        let mut pending = vec![Here { name, real, walks }];
+        while let Some(here) = pending.pop() {
+            let Ok(entries) = std::fs::read_dir(here.real.as_path()) else {
                 // Who cannot list it cannot reach much of it either; a changed tree fails the launch.
-                if self.could_be_opened(&real) {
-                    self.give_up(globs, &name, &[]);
+                if self.could_be_opened(&here.real) {
+                    self.give_up(&here.name, &[]);
                 }
                 continue;
             };
             for entry in entries.flatten() {
                 if *self.budget == 0 {
-                    self.give_up(globs, &name, &pending);
+                    self.give_up(&here.name, &pending);
                     return;
                 }
                 *self.budget -= 1;
-                let file_name = entry.file_name();
-                let (Some(name), Some(real), Ok(kind)) = (
-                    child(&name, &file_name),
-                    child(&real, &file_name),
-                    entry.file_type(),
-                ) else {
-                    continue;
-                };
-                if self.visit(globs, &name, &real, kind) && kind.is_dir() {
-                    pending.push((name, real));
-                }
+                pending.extend(self.visit(&here, &entry));
             }
         }
     }
@@ -123,30 +128,32 @@ impl Walk<'_> {
         closed && self.policy.place(&Access::Write(directory.clone())) == Some(Place::Host)
     }
 
-    /// Notes who matches, and says whether somebody could match further down.
-    fn visit(
-        &mut self,
-        globs: &[&PathMatcher],
-        name: &AbsolutePath,
-        real: &AbsolutePath,
-        kind: std::fs::FileType,
-    ) -> bool {
+    /// Notes who matches an entry, and returns it if somebody could match further down.
+    fn visit(&mut self, here: &Here<'a>, entry: &DirEntry) -> Option<Here<'a>> {
+        let file_name = entry.file_name();
+        let walks = || here.walks.iter().map(|walk| walk.enter(&file_name));
+        // Most entries are nobody's business: they are told from the others by their names alone.
+        if !walks().any(|walk| walk.is_match() || walk.may_match_below()) {
+            return None;
+        }
+        let name = child(&here.name, &file_name)?;
+        let real = child(&here.real, &file_name)?;
+        let kind = entry.file_type().ok()?;
         let mut deeper = false;
         let mut seen = None;
-        for (glob, found) in globs.iter().zip(&mut self.found) {
-            let matches = glob.specificity(name, self.case) == Some(name.depth());
-            if matches {
+        for (walk, found) in walks().zip(&mut self.found) {
+            if walk.is_match() {
                 if found.matches.len() == self.options.max_matches {
                     found.truncated = true;
                 } else {
                     let entry = seen
-                        .get_or_insert_with(|| entry_of(self.locator, real, kind))
+                        .get_or_insert_with(|| entry_of(self.locator, &real, kind))
                         .clone();
                     found.matches.push((name.clone(), entry));
                 }
             }
-            deeper |= glob.may_match_below(name, self.case)
-                && (!matches || reopens_below(self.policy, name));
+            deeper |=
+                walk.may_match_below() && (!walk.is_match() || reopens_below(self.policy, &name));
         }
         if let Some(entry) = seen
             && name != real
@@ -154,21 +161,23 @@ impl Walk<'_> {
             self.aliases
                 .push((name.clone(), Located::new(real.clone(), entry)));
         }
-        deeper
-            && !SKIPPED
+        let skipped = || {
+            SKIPPED
                 .iter()
-                .any(|skipped| real.as_path() == std::path::Path::new(skipped))
+                .any(|skipped| real.as_path() == Path::new(skipped))
+        };
+        (deeper && kind.is_dir() && !skipped()).then(|| Here {
+            name,
+            walks: walks().collect(),
+            real,
+        })
     }
 
-    fn give_up(
-        &mut self,
-        globs: &[&PathMatcher],
-        here: &AbsolutePath,
-        pending: &[(AbsolutePath, AbsolutePath)],
-    ) {
-        for (glob, found) in globs.iter().zip(&mut self.found) {
-            let open = |name: &AbsolutePath| glob.may_match_below(name, self.case);
-            found.truncated |= open(here) || pending.iter().any(|(name, _)| open(name));
+    fn give_up(&mut self, here: &AbsolutePath, pending: &[Here<'_>]) {
+        let case = self.policy.context().facts.case;
+        for (glob, found) in self.globs.iter().zip(&mut self.found) {
+            let open = |name: &AbsolutePath| glob.may_match_below(name, case);
+            found.truncated |= open(here) || pending.iter().any(|pending| open(&pending.name));
         }
     }
 }
