@@ -1,6 +1,7 @@
 //! The canonical policy: everything a policy says, and no fact about the host.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -405,12 +406,24 @@ impl Default for CanonicalSandboxPolicy {
 }
 
 /// Each item once, in the order of first appearance.
-pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
+pub(crate) fn unique<T: Clone + Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    /// Among so few, looking at all of them is quicker, and needs no memory.
+    const FEW: usize = 16;
+    let mut unique = Vec::new();
+    let mut known = BTreeSet::new();
     for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
+        let new = match unique.len() {
+            ..FEW => !unique.contains(&item),
+            FEW.. => {
+                if known.is_empty() {
+                    known.extend(unique.iter().cloned());
+                }
+                known.insert(item.clone())
+            }
+        };
+        if new {
+            unique.push(item);
         }
     }
-    seen
+    unique
 }

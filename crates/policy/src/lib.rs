@@ -78,6 +78,7 @@ mod model;
 mod network;
 mod oracle;
 mod path_matcher;
+mod path_set;
 mod path_spec;
 mod paths;
 mod raw_path;

@@ -1,11 +1,14 @@
 //! From the canonical policy and facts to absolute paths: what makes no sense on this host is refused here.
 
+use std::collections::BTreeSet;
+
 use crate::access::Clause;
 use crate::canonical::{CanonicalSandboxPolicy, unique};
 use crate::error::{PathError, PathProblem, PolicyError};
 use crate::host::{HostFacts, PathCase};
 use crate::oracle::{GuardIndex, Kind};
 use crate::path_matcher::PathMatcher;
+use crate::path_set::PathSet;
 use crate::path_spec::PathSpec;
 use crate::paths::{AbsolutePath, RelativePath, WorkspaceRoot};
 use crate::rules::{GitAccess, PathRules};
@@ -163,7 +166,7 @@ pub struct ResolvedPolicy {
     pub(crate) context: PolicyContext,
     pub(crate) roots: Vec<WritableRoot>,
     pub(crate) guards: Vec<Guard>,
-    /// Of these guards, once they are complete.
+    /// Of these guards.
     pub(crate) index: GuardIndex,
     pub(crate) read_only: Vec<PathMatcher>,
     pub(crate) private: Vec<AbsolutePath>,
@@ -224,7 +227,7 @@ impl CanonicalSandboxPolicy {
             context: context.clone(),
             roots: Vec::new(),
             guards: Vec::new(),
-            index: GuardIndex::default(),
+            index: GuardIndex::new(context.facts.case),
             read_only: Vec::new(),
             private: Vec::new(),
         };
@@ -241,10 +244,9 @@ impl CanonicalSandboxPolicy {
         let roots = self.checked_roots(rules, context)?;
         // What is written relative to the roots is not repeated for a grant inside one of them.
         let opened = self.writable_roots(cwd, facts);
-        let granted = roots.iter().map(|(_, root)| root.path()).filter(|path| {
-            let inside = |root: &AbsolutePath| root.covers(path, facts.case);
-            !opened.iter().any(inside)
-        });
+        let known = PathSet::new(&opened, facts.case);
+        let granted = roots.iter().map(|(_, root)| root.path());
+        let granted = granted.filter(|path| known.deepest_above(path).is_none());
         let anchors = unique(opened.iter().chain([cwd.path()]).chain(granted).cloned());
         let expand = |field: String, spec: &PathSpec| {
             let home = facts.home.as_ref();
@@ -266,7 +268,7 @@ impl CanonicalSandboxPolicy {
                 })
             };
             for matcher in expand(format!("sensitive_paths[{i}]"), &secret.path)? {
-                resolved.guards.push(Guard {
+                resolved.guard(Guard {
                     matcher,
                     read: stance(secret.block_read),
                     write: stance(secret.block_write),
@@ -276,7 +278,7 @@ impl CanonicalSandboxPolicy {
         }
         for (i, spec) in rules.deny_read.iter().enumerate() {
             for matcher in expand(format!("paths.deny_read[{i}]"), spec)? {
-                resolved.guards.push(Guard {
+                resolved.guard(Guard {
                     matcher,
                     read: Some(Stance::Denies),
                     write: Some(Stance::Denies),
@@ -300,7 +302,6 @@ impl CanonicalSandboxPolicy {
         resolved.add_private_places();
         resolved.refuse_guarded_roots(&roots, rules)?;
         resolved.roots = resolved.merge(roots.into_iter().map(|(_, root)| root).collect());
-        resolved.index = GuardIndex::of(&resolved.guards, facts.case);
         Ok(resolved)
     }
 
@@ -334,6 +335,7 @@ impl CanonicalSandboxPolicy {
             .map(|(i, reopened)| (format!("paths.reopened[{i}]"), reopened.path.clone()));
 
         let mut roots: Vec<(String, WorkspaceRoot)> = Vec::new();
+        let mut known = BTreeSet::new();
         for (field, path) in opened.chain(granted) {
             let root = WorkspaceRoot::from_absolute(path);
             let root = root.and_then(|root| match context.home_root {
@@ -341,7 +343,7 @@ impl CanonicalSandboxPolicy {
                 HomeRoot::Refuse => root.check_home(facts).map(|()| root),
             });
             let root = root.map_err(|error| PolicyError::at(field.clone(), error))?;
-            if !roots.iter().any(|(_, known)| *known == root) {
+            if known.insert(root.clone()) {
                 roots.push((field, root));
             }
         }
@@ -350,6 +352,11 @@ impl CanonicalSandboxPolicy {
 }
 
 impl ResolvedPolicy {
+    fn guard(&mut self, guard: Guard) {
+        self.index.add(self.guards.len(), &guard);
+        self.guards.push(guard);
+    }
+
     /// Guards what a root protects, or gives the session its own git directory. Git has a setting of its own: leaving
     /// `.git` out of the protected names does not open it.
     fn protect(&mut self, root: &WorkspaceRoot, rules: &PathRules, private: &PrivatePlaces) {
@@ -360,7 +367,7 @@ impl ResolvedPolicy {
             match rules.git {
                 GitAccess::Commit if *name == git && private.git => self.private.push(path),
                 GitAccess::Full if *name == git => {}
-                _ => self.guards.push(Guard {
+                _ => self.guard(Guard {
                     matcher: PathMatcher::literal(path),
                     read: None,
                     write: Some(Stance::Denies),
@@ -424,37 +431,27 @@ impl ResolvedPolicy {
         let case = self.case();
         let mut paths: Vec<&AbsolutePath> = roots.iter().map(WorkspaceRoot::path).collect();
         paths.sort_by_key(|path| path.depth());
-        let mut kept: Vec<&AbsolutePath> = Vec::new();
+        let mut kept = PathSet::new([], case);
         for path in paths {
-            let outer = kept
-                .iter()
-                .filter(|outer| outer.covers(path, case))
-                .map(|outer| outer.depth())
-                .max();
+            let outer = kept.deepest_above(path).map(AbsolutePath::depth);
             let between = self
                 .read_only
                 .iter()
                 .filter_map(|matcher| matcher.specificity(path, case))
                 .max();
             if outer.is_none() || between > outer {
-                kept.push(path);
+                kept.insert(path);
             }
         }
-        kept.sort();
-        let protected = |root: &AbsolutePath| {
-            unique(
-                self.guards
-                    .iter()
-                    .filter(|guard| guard.origin == GuardOrigin::Protected)
-                    .filter_map(|guard| guard.matcher.path())
-                    .filter(|path| root.covers(path, case))
-                    .cloned(),
-            )
-        };
-        kept.into_iter()
+        let protected = self.guards.iter().filter_map(|guard| {
+            let path = guard.matcher.path()?;
+            (guard.origin == GuardOrigin::Protected).then_some(path)
+        });
+        let protected = PathSet::new(protected, case);
+        kept.iter()
             .map(|root| WritableRoot {
                 root: root.clone(),
-                protected: protected(root),
+                protected: protected.below(root).into_iter().cloned().collect(),
             })
             .collect()
     }

@@ -7,14 +7,11 @@ use crate::host::PathCase;
 use crate::paths::AbsolutePath;
 use crate::resolve::Guard;
 
-/// With fewer guards, looking at all of them is quicker.
-const WORTH_IT: usize = 256;
-
-/// The guards of a policy, by the paths below which each can match. Made of them when they are complete.
+/// The guards of a policy, by the paths below which each can match. Whoever adds a guard adds it here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GuardIndex(Option<Known>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
     /// By the bytes of that path.
     below: BTreeMap<Vec<u8>, Vec<usize>>,
@@ -23,40 +20,43 @@ struct Known {
 }
 
 impl GuardIndex {
-    /// Nothing where it would not help, or where names are not compared byte by byte.
-    pub(crate) fn of(guards: &[Guard], case: PathCase) -> Self {
-        if guards.len() < WORTH_IT || !cfg!(unix) || case != PathCase::Sensitive {
-            return Self(None);
-        }
-        let mut known = Known {
-            below: BTreeMap::new(),
-            anywhere: Vec::new(),
-        };
-        for (index, guard) in guards.iter().enumerate() {
-            match guard.matcher.base() {
-                Some(path) => known
-                    .below
-                    .entry(path.as_path().as_os_str().as_encoded_bytes().to_vec())
-                    .or_default()
-                    .push(index),
-                None => known.anywhere.push(index),
-            }
-        }
-        Self(Some(known))
+    /// Of no guards yet. Where names are not compared byte by byte it never knows any.
+    pub(crate) fn new(case: PathCase) -> Self {
+        Self((cfg!(unix) && case == PathCase::Sensitive).then(Known::default))
     }
 
-    /// The guards that can match a path, in their order; `None` if nobody knows and all have to be looked at. A path or
-    /// a glob matches nothing but its base and what is below that, so the base is the path itself or above it.
-    pub(super) fn candidates(&self, path: &AbsolutePath) -> Option<Vec<usize>> {
-        let known = self.0.as_ref()?;
-        let mut found = known.anywhere.clone();
-        for above in path.as_path().ancestors() {
-            let guards = known.below.get(above.as_os_str().as_encoded_bytes());
-            found.extend(guards.into_iter().flatten());
-        }
-        found.sort_unstable();
-        Some(found)
+    /// With the guard that has this number.
+    pub(crate) fn add(&mut self, number: usize, guard: &Guard) {
+        let Some(known) = &mut self.0 else { return };
+        let numbers = match guard.matcher.base() {
+            Some(path) => known.below.entry(bytes(path).to_vec()).or_default(),
+            None => &mut known.anywhere,
+        };
+        numbers.push(number);
     }
+
+    /// The guards that can match a path; `None` if nobody knows and all have to be looked at. A path or a glob matches
+    /// nothing but its base and what is below that, so the base is the path itself or above it.
+    pub(super) fn candidates(&self, path: &AbsolutePath) -> Option<impl Iterator<Item = usize>> {
+        let known = self.0.as_ref()?;
+        let below = above(bytes(path)).filter_map(|above| known.below.get(above));
+        let anywhere = known.anywhere.iter();
+        Some(anywhere.chain(below.flatten()).copied())
+    }
+}
+
+fn bytes(path: &AbsolutePath) -> &[u8] {
+    path.as_path().as_os_str().as_encoded_bytes()
+}
+
+/// A normal path and every path above it.
+fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = path.iter().enumerate();
+    let ends = ends.filter(|(end, byte)| *end > 0 && **byte == b'/');
+    // The root is written with the separator that the others end before.
+    let root = path.get(..1).filter(|_| path.len() > 1);
+    let between = ends.filter_map(|(end, _)| path.get(..end));
+    root.into_iter().chain(between).chain([path])
 }
 
 #[cfg(test)]
@@ -113,6 +113,7 @@ mod tests {
     fn the_index_finds_whom_a_look_at_all_guards_finds() {
         let indexed = with_roots(100);
         assert!(indexed.index.candidates(&asked()[0]).is_some());
+        assert!(GuardIndex::default().candidates(&asked()[0]).is_none());
         let mut plain = indexed.clone();
         plain.index = GuardIndex::default();
         for path in asked() {
@@ -134,9 +135,22 @@ mod tests {
     fn as_many_guards_are_looked_at_among_a_thousand_roots_as_among_a_hundred() {
         let looked_at = |count: usize| {
             let policy = with_roots(count);
-            let candidates = |path: &AbsolutePath| policy.index.candidates(path).unwrap().len();
+            let candidates = |path: &AbsolutePath| policy.index.candidates(path).unwrap().count();
             asked().iter().map(candidates).collect::<Vec<usize>>()
         };
         assert_eq!(looked_at(100), looked_at(1000));
+    }
+
+    #[test]
+    fn every_path_above_is_asked_about() {
+        let all = |path: &'static str| {
+            let all: Vec<_> = above(path.as_bytes()).collect();
+            all.into_iter()
+                .map(|path| std::str::from_utf8(path).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(all("/"), ["/"]);
+        assert_eq!(all("/a"), ["/", "/a"]);
+        assert_eq!(all("/a/bc/d"), ["/", "/a", "/a/bc", "/a/bc/d"]);
     }
 }

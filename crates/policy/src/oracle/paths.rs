@@ -102,14 +102,19 @@ impl ResolvedPolicy {
         path: &AbsolutePath,
         kind: Kind,
     ) -> Option<(usize, Stance, &Guard)> {
-        let says = |guard| self.said_by(guard, path, kind);
-        match self.index.candidates(path) {
-            Some(candidates) => {
-                let candidates = candidates.into_iter();
-                strongest(candidates.filter_map(|index| says(self.guards.get(index)?)))
-            }
-            None => strongest(self.guards.iter().filter_map(says)),
-        }
+        let says = |number: usize| {
+            let (specificity, stance, guard) =
+                self.said_by(self.guards.get(number)?, path, kind)?;
+            Some(((specificity, stance, number), guard))
+        };
+        // Of those that say the same, the last one.
+        let strongest = match self.index.candidates(path) {
+            Some(candidates) => candidates.filter_map(says).max_by_key(|(said, _)| *said),
+            None => (0..self.guards.len())
+                .filter_map(says)
+                .max_by_key(|(said, _)| *said),
+        };
+        strongest.map(|((specificity, stance, _), guard)| (specificity, stance, guard))
     }
 
     /// What a guard says about a path, and how specific it is.
@@ -293,12 +298,6 @@ impl ResolvedPolicy {
             here(from) != here(to)
         })
     }
-}
-
-fn strongest<'g>(
-    said: impl Iterator<Item = (usize, Stance, &'g Guard)>,
-) -> Option<(usize, Stance, &'g Guard)> {
-    said.max_by_key(|(specificity, stance, _)| (*specificity, *stance))
 }
 
 /// What kind of access a guard is asked about.
