@@ -96,6 +96,15 @@ pub(crate) fn is_shell(name: &OsStr) -> bool {
     name.is_some_and(|name| name == SHELL_NAME || name == LOGIN_SHELL_NAME)
 }
 
+/// Whether these look like the arguments of a command that runs something: the first word that is no option says so. That
+/// is a guess, for what can begin while they are read in earnest.
+pub(crate) fn look_like_a_run(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter();
+    let shell = words.next().is_some_and(|name| is_shell(name));
+    let first = words.find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    shell || first.is_some_and(|word| word == "run" || word == "sh")
+}
+
 /// Reads the arguments; where they make no sense, or ask for help, says so and returns what to exit with.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Invocation, ExitCode> {
     let parsed = if arguments.first().is_some_and(|name| is_shell(name)) {
@@ -130,4 +139,32 @@ pub(crate) fn completions(args: &CompletionsArgs, voice: &Voice) -> Result<ExitC
     );
     voice.answer_file(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_guessed_by_its_first_word() {
+        let looks = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            look_like_a_run(&words)
+        };
+        for line in [
+            "palisade run -- true",
+            "palisade --quiet sh -c x",
+            "/bin/palisade-sh",
+        ] {
+            assert!(looks(line), "{line}");
+        }
+        for line in [
+            "palisade",
+            "palisade check -- run",
+            "run",
+            "palisade --help",
+        ] {
+            assert!(!looks(line), "{line}");
+        }
+    }
 }

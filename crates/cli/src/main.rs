@@ -21,6 +21,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::{Command, Invocation};
+use palisade::runner::host::HelperAhead;
 use say::Voice;
 
 fn main() -> ExitCode {
@@ -32,12 +33,15 @@ fn main() -> ExitCode {
     if let Some(code) = verify::as_probe(&arguments) {
         return code;
     }
+    // It loads while everything that it will be told is worked out.
+    let ahead = args::look_like_a_run(&arguments).then(HelperAhead::start);
     let invocation = match args::parse(&arguments) {
         Ok(invocation) => invocation,
         Err(code) => return code,
     };
     let voice = Voice::of(&invocation);
-    let done = carry_out(invocation, &voice).and_then(|code| say::all_answered().map(|()| code));
+    let done =
+        carry_out(invocation, &voice, ahead).and_then(|code| say::all_answered().map(|()| code));
     match done {
         Ok(code) => code,
         Err(complaint) => {
@@ -47,10 +51,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(invocation: Invocation, voice: &Voice) -> Result<ExitCode, complaint::Complaint> {
+fn carry_out(
+    invocation: Invocation,
+    voice: &Voice,
+    ahead: Option<HelperAhead>,
+) -> Result<ExitCode, complaint::Complaint> {
     match invocation.command {
-        Command::Run(args) => run::run(args, voice),
-        Command::Sh(args) => run::sh(args, voice),
+        Command::Run(args) => run::run(args, voice, ahead),
+        Command::Sh(args) => run::sh(args, voice, ahead),
         Command::Check(args) => judge::check(&args, voice),
         Command::Explain(args) => judge::explain(&args, voice),
         Command::Why(args) => why::why(&args, voice),

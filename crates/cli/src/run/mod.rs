@@ -17,6 +17,8 @@ mod told;
 
 use std::process::ExitCode;
 
+use palisade::runner::host::HelperAhead;
+
 use crate::ask::AskFlags;
 use crate::complaint::Complaint;
 use crate::ground::{Ground, PolicyFlags};
@@ -93,17 +95,25 @@ pub(crate) struct ShArgs {
     words: Vec<OsString>,
 }
 
-pub(crate) fn run(args: RunArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(
+    args: RunArgs,
+    voice: &Voice,
+    ahead: Option<HelperAhead>,
+) -> Result<ExitCode, Complaint> {
     let what = match args.script {
         Some(script) => What::Script(script),
         None => What::Command(args.command),
     };
-    start::start(&args.flags, &args.ask, &args.how, Ok(what), voice)
+    start::start(&args.flags, &args.ask, &args.how, Ok(what), voice, ahead)
 }
 
-pub(crate) fn sh(args: ShArgs, voice: &Voice) -> Result<ExitCode, Complaint> {
+pub(crate) fn sh(
+    args: ShArgs,
+    voice: &Voice,
+    ahead: Option<HelperAhead>,
+) -> Result<ExitCode, Complaint> {
     let what = sh::read(&args.words);
-    start::start(&args.flags, &args.ask, &args.how, what, voice)
+    start::start(&args.flags, &args.ask, &args.how, what, voice, ahead)
 }
 
 /// What is to run.

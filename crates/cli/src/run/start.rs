@@ -43,9 +43,9 @@ pub(super) fn start(
     how: &HowFlags,
     what: Result<What, Complaint>,
     voice: &Voice,
+    ahead: Option<HelperAhead>,
 ) -> Result<ExitCode, Complaint> {
-    // First of all: it loads while everything that it is told is worked out.
-    let ahead = HelperAhead::start();
+    let ahead = ahead.unwrap_or_else(HelperAhead::start);
     let told = Told::new(how, voice)?;
     told.over(what.and_then(|what| to_the_end(flags, ask, how, what, voice, &told, ahead)))
 }
