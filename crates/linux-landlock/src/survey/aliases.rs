@@ -102,6 +102,9 @@ pub(super) fn parse(list: &[u8]) -> Vec<Mounted> {
 
 /// Blanks and the like are written as three octal digits.
 fn unescape(field: &[u8]) -> PathBuf {
+    if !field.contains(&b'\\') {
+        return PathBuf::from(OsString::from_vec(field.to_vec()));
+    }
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((first, after)) = rest.split_first() {

@@ -1,6 +1,6 @@
 //! Where a path really is: names are followed one by one, so that every link on the way is known.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -29,7 +29,8 @@ struct Found {
 /// Follows paths, and remembers the directories that it came through.
 #[derive(Debug, Default)]
 pub(super) struct Locator {
-    directories: HashMap<PathBuf, Rc<Found>>,
+    /// By the bytes of their paths, which compare faster than names one by one.
+    directories: BTreeMap<OsString, Rc<Found>>,
 }
 
 impl Locator {
@@ -81,7 +82,7 @@ impl Locator {
     }
 
     fn directory(&mut self, path: &Path) -> Rc<Found> {
-        if let Some(found) = self.directories.get(path) {
+        if let Some(found) = self.directories.get(path.as_os_str()) {
             return Rc::clone(found);
         }
         let found = Rc::new(match (path.parent(), path.file_name()) {
@@ -113,7 +114,7 @@ impl Locator {
             },
         });
         let known = Rc::clone(&found);
-        self.directories.insert(path.to_path_buf(), known);
+        self.directories.insert(path.into(), known);
         found
     }
 }
