@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -12,6 +11,7 @@ use std::time::Duration;
 use crate::support::House;
 
 /// A certificate that somebody could trust. Nobody has its key any more.
+#[cfg(feature = "intercept")]
 const AUTHORITY: &str = "-----BEGIN CERTIFICATE-----
 MIIBdjCCARygAwIBAgIUFvmzENpbj0HKXhZwtc09gfkArQQwCgYIKoZIzj0EAwIw
 IDEeMBwGA1UEAwwVQXV0aG9yaXR5IG9mIHRoZSB0ZXN0MCAXDTc1MDEwMTAwMDAw
@@ -146,6 +146,7 @@ fn a_secret_of_the_users_policy_is_added_outside_and_known_nowhere_else() {
     assert!(!house.say(["audit", "--json"]).out.contains("hunter2"));
 }
 
+#[cfg(feature = "intercept")]
 #[test]
 fn the_users_policy_opens_tls_and_commands_are_told_whom_to_trust() {
     let house = House::new();
@@ -185,7 +186,7 @@ fn the_users_policy_opens_tls_and_commands_are_told_whom_to_trust() {
     assert_eq!(count_of_file, "2", "{counted}{told}");
     assert_ne!(file, trusted);
     // Nothing of it is left.
-    assert!(!fs::exists(Path::new(file).parent().unwrap()).unwrap());
+    assert!(!fs::exists(std::path::Path::new(file).parent().unwrap()).unwrap());
     let shown = house.say(["policy", "show"]);
     assert!(shown.out.contains("in TLS that is opened"), "{shown:?}");
     let (_, told) = count("/nowhere.pem");
