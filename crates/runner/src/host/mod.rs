@@ -55,6 +55,13 @@ pub struct Host {
     /// What the proxies of its sandboxes are started with.
     pub(crate) egress: crate::egress::Egress,
     /// The helper, if it was started before anybody knows what for.
+    #[cfg_attr(
+        not(all(target_os = "linux", feature = "linux-landlock")),
+        expect(
+            dead_code,
+            reason = "only the Linux sandbox is set up by a helper that waits"
+        )
+    )]
     pub(crate) ahead: HelperAhead,
 }
 
