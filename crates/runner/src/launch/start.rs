@@ -162,7 +162,7 @@ pub(crate) async fn start(
     } = prepare(launch.stdin, launch.output, driver)?;
     let command = launch.command;
     let order = order(&command, ground.confined(), launch.seen.as_ref())?;
-    let mut order = order.as_last(launch.last);
+    let mut order = order.last_if(launch.last);
     if terminal.is_some() {
         order = order.with_terminal();
     }

@@ -66,7 +66,7 @@ impl Order {
     }
 
     /// The same command as the last of its session, if it is.
-    pub(crate) fn as_last(mut self, last: bool) -> Self {
+    pub(crate) fn last_if(mut self, last: bool) -> Self {
         self.last = last;
         self
     }
