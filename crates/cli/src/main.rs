@@ -10,7 +10,6 @@ mod ground;
 mod judge;
 mod keep;
 mod lasting;
-mod memory;
 mod policy;
 mod run;
 mod say;
