@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use base64::Engine as _;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -36,12 +37,15 @@ pub(super) fn of_system() -> Result<Trusted, InterceptionError> {
 /// other is refused.
 pub(super) fn of_pem(pem: &[u8]) -> Result<Trusted, InterceptionError> {
     let mut roots = RootCertStore::empty();
+    let mut text = String::new();
     let mut problem = None;
     for certificate in CertificateDer::pem_slice_iter(pem) {
         match certificate {
             Ok(certificate) => {
-                if let Err(error) = roots.add(certificate) {
-                    problem = Some(error.to_string());
+                let written = written(&certificate);
+                match roots.add(certificate) {
+                    Ok(()) => text.push_str(&written),
+                    Err(error) => problem = Some(error.to_string()),
                 }
             }
             // What is not even PEM was cut, or is something else.
@@ -56,9 +60,21 @@ pub(super) fn of_pem(pem: &[u8]) -> Result<Trusted, InterceptionError> {
         return Err(InterceptionError::Roots { problem });
     }
     Ok(Trusted {
-        pem: pem.to_owned(),
+        pem: text.into_bytes(),
         roots: Arc::new(roots),
     })
+}
+
+/// A certificate as text. Others get this and not what was read: a file of certificates may hold their keys as well.
+fn written(certificate: &CertificateDer<'_>) -> String {
+    let mut text = String::from("-----BEGIN CERTIFICATE-----\n");
+    let digits = base64::engine::general_purpose::STANDARD.encode(certificate);
+    for line in digits.as_bytes().chunks(64) {
+        text.push_str(&String::from_utf8_lossy(line));
+        text.push('\n');
+    }
+    text.push_str("-----END CERTIFICATE-----\n");
+    text
 }
 
 #[cfg(test)]
@@ -79,5 +95,21 @@ mod tests {
                 "{text:?}"
             );
         }
+    }
+
+    /// As some proxies and companies keep them: what is read is not what others get.
+    #[test]
+    fn a_key_beside_a_certificate_goes_no_further() {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let mut parameters = rcgen::CertificateParams::default();
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let certificate = parameters.self_signed(&key).unwrap();
+        let both = format!("{}# a note\n{}", key.serialize_pem(), certificate.pem());
+        let trusted = of_pem(both.as_bytes()).unwrap();
+        let text = String::from_utf8(trusted.pem).unwrap();
+        assert_eq!(text.matches("-----BEGIN").count(), 1, "{text}");
+        assert!(!text.contains("KEY") && !text.contains("note"), "{text}");
+        let again = of_pem(text.as_bytes()).unwrap();
+        assert_eq!(again.roots.roots, trusted.roots.roots);
     }
 }

@@ -4,21 +4,24 @@ use super::announcement::Unmade;
 use super::cgroup::Groups;
 use super::janitor::Janitor;
 use super::premises::{Made, Premises, let_go};
+use super::stores::Locks;
 
 /// What was made for a session, and who sees to it if we cannot.
 pub(super) struct Household {
     premises: Premises,
     made: Made,
-    /// `None` where nothing is made that would stay.
+    stores: Locks,
+    /// `None` where nothing is made that would stay, and nothing locked.
     janitor: Option<Janitor>,
 }
 
 impl Household {
     /// The janitor must know by now what is going to be made.
-    pub(super) fn new(premises: Premises, janitor: Option<Janitor>) -> Self {
+    pub(super) fn new(premises: Premises, stores: Locks, janitor: Option<Janitor>) -> Self {
         Self {
             premises,
             made: Made::default(),
+            stores,
             janitor,
         }
     }
@@ -38,7 +41,12 @@ impl Household {
 
     /// Makes everything. What was made before something failed is removed with the rest.
     pub(super) fn make(&mut self) -> Result<(), Unmade> {
-        self.premises.make(&mut self.made)
+        self.premises.make(&mut self.made)?;
+        let locks: Vec<_> = self.made.locks().chain(self.stores.descriptors()).collect();
+        match &self.janitor {
+            Some(janitor) => Ok(janitor.hold(&locks)?),
+            None => Ok(()),
+        }
     }
 
     /// Removes everything. Nothing of the session may be left by now.

@@ -1,22 +1,27 @@
 //! Who removes what was made for a session when nobody else can any more.
 //!
 //! The helper makes what a session needs on the host, and removes it. It may be killed at any moment; so the janitor is
-//! started before anything is made, is told what is going to be, and waits. Dismissed, it ends. Left alone by the helper and
-//! by whoever serves, it does their work. It keeps the caller's channel open, so that the caller can wait for it.
+//! started before anything is made, is told what is going to be, holds every lock that was taken, and waits. Dismissed, it
+//! ends. Left alone by the helper and by whoever serves, it does their work, and until then no other session takes what this
+//! one still stands on. It keeps the caller's channel open, so that the caller can wait for it.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::premises::Premises;
+use super::premises::{Premises, let_go};
 use super::{During, Failed};
-use crate::channel::{Channel, retry};
+use crate::channel::{Channel, MAX_DESCRIPTORS, retry};
 use crate::plan::Plan;
 use crate::step::Step;
 use crate::sys::process::{self, Forked};
 use crate::sys::reap::reap_this;
 use crate::wire::Wire;
+
+/// What the janitor is told after it knows what is going to be made.
+const HOLD: &[u8] = b"hold";
+const DISMISSED: &[u8] = b"dismissed";
 
 /// A janitor who waits.
 pub(super) struct Janitor {
@@ -49,8 +54,13 @@ impl Janitor {
     ) -> Result<Self, Failed> {
         match process::fork_aside().during(Step::Janitor)? {
             Forked::Child => {
-                drop(line);
-                work(&Channel::from(far.0), gone.as_ref(), channel);
+                let far = Channel::from(far.0);
+                let mut kept = vec![channel.as_fd(), far.as_fd()];
+                kept.extend(gone.as_ref().map(AsFd::as_fd));
+                // By what it inherited others would be kept waiting for one another.
+                if process::close_all_but(&kept).is_ok() {
+                    work(&far, gone.as_ref(), channel);
+                }
                 process::exit_now(0)
             }
             Forked::Parent(pid) => Ok(Self { pid, line }),
@@ -70,10 +80,18 @@ impl Janitor {
             .during(Step::Janitor)
     }
 
+    /// Gives it copies of locks to hold.
+    pub(super) fn hold(&self, locks: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+        for some in locks.chunks(MAX_DESCRIPTORS) {
+            self.line.0.send(HOLD, some)?;
+        }
+        Ok(())
+    }
+
     /// Tells it that there is nothing left to do.
     pub(super) fn dismiss(&self) {
         // One that was killed has nothing to do either.
-        let _ = self.line.0.send(b"", &[]);
+        let _ = self.line.0.send(DISMISSED, &[]);
     }
 
     /// Leaves everything to it, unless it was dismissed, and waits for its end. Says whether that was a good one.
@@ -101,8 +119,12 @@ fn work(line: &Channel, gone: Option<&OwnedFd>, _channel: &Channel) {
         // Nothing was made.
         return;
     };
-    if matches!(line.receive(), Ok(Some(_))) {
-        return;
+    let mut locks = Vec::new();
+    while let Ok(Some((word, some))) = line.receive() {
+        match word.as_slice() {
+            HOLD => locks.extend(some),
+            _ => return let_go(locks),
+        }
     }
     if let Some(gone) = gone {
         // While mounts stand on a placeholder, removing that would take them along, and makes the kernel wait for all
@@ -110,5 +132,6 @@ fn work(line: &Channel, gone: Option<&OwnedFd>, _channel: &Channel) {
         let mut watched = [PollFd::new(gone, PollFlags::IN)];
         let _ = retry(|| poll(&mut watched, None));
     }
+    drop(locks);
     premises.remove_of_others();
 }

@@ -11,7 +11,7 @@ use super::household::Household;
 use super::janitor::{Janitor, Line};
 use super::newborn::{Errand, Newborn};
 use super::premises::{Premises, unforeseeable_name};
-use super::stores::Stores;
+use super::stores::{Locks, Stores};
 use super::{During, Failed, privileges, report_failure, report_success, subreaper, watch};
 use crate::channel::Channel;
 use crate::plan::{NetworkNamespace, Plan, Tier};
@@ -98,7 +98,8 @@ impl Crew {
 fn with_namespaces(crew: Crew, told: &Told, channel: &Channel) -> Result<(), Failed> {
     let Crew { newborn, janitor } = crew;
     let premises = Premises::of(&told.plan, &told.name)?;
-    let janitor = match premises.is_nothing() {
+    let (stores, locks) = Stores::lock(&told.plan)?;
+    let janitor = match premises.is_nothing() && stores.is_empty() {
         true => {
             janitor.leave();
             None
@@ -108,8 +109,8 @@ fn with_namespaces(crew: Crew, told: &Told, channel: &Channel) -> Result<(), Fai
             Some(janitor)
         }
     };
-    let mut household = Household::new(premises, janitor);
-    let lived = live(newborn, &mut household, told, channel);
+    let mut household = Household::new(premises, locks, janitor);
+    let lived = live(newborn, stores, &mut household, told, channel);
     // Init is gone, and the session's mounts with it.
     household.clear();
     lived
@@ -118,12 +119,11 @@ fn with_namespaces(crew: Crew, told: &Told, channel: &Channel) -> Result<(), Fai
 /// From the briefing of init to its end.
 fn live(
     mut newborn: Newborn,
+    stores: Stores,
     household: &mut Household,
     told: &Told,
     channel: &Channel,
 ) -> Result<(), Failed> {
-    // Held until init is gone.
-    let (stores, _locks) = Stores::lock(&told.plan)?;
     let mut errand = Errand {
         name: told.name.clone(),
         wait: true,
@@ -158,7 +158,7 @@ fn without_namespaces(told: &Told, channel: &Channel) -> Result<(), Failed> {
             Some(janitor)
         }
     };
-    let mut household = Household::new(premises, janitor);
+    let mut household = Household::new(premises, Locks::default(), janitor);
     let served = serve_tree(&mut household, plan, channel);
     household.leave();
     served

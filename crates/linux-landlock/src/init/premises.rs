@@ -4,7 +4,7 @@
 //! session would take that one's mount along.
 
 use std::ffi::OsString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use palisade_policy::AbsolutePath;
@@ -33,11 +33,19 @@ pub(super) struct Premises {
     groups: Groups,
 }
 
-/// What was made of it, and is held until it is removed.
+/// What was made of it, and is locked until it is removed.
 #[derive(Default)]
 pub(super) struct Made {
     placeholders: Vec<Placeholder>,
     shared: Vec<OwnedFd>,
+}
+
+impl Made {
+    /// The locks: no other session removes these as long as somebody holds them.
+    pub(super) fn locks(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let placeholders = self.placeholders.iter().map(|one| one.directory.as_fd());
+        placeholders.chain(self.shared.iter().map(AsFd::as_fd))
+    }
 }
 
 impl Premises {
@@ -217,6 +225,8 @@ impl Placeholder {
                 }
                 _removed_or_beyond_us => {}
             }
+            // Who has opened it meanwhile sees that it has no name any more, and makes another.
+            let _ = flock(&self.directory, FlockOperation::Unlock);
         }
         self.directory
     }

@@ -101,9 +101,6 @@ impl Session {
             }
             if children || more_to_reap {
                 more_to_reap = self.reap();
-                if self.last_has_ended && !has_children() {
-                    return Ok(());
-                }
             }
             if requests {
                 match channel.receive().during(Step::Serve)? {
@@ -112,6 +109,9 @@ impl Session {
                 }
             }
             self.sweep();
+            if self.last_has_ended && !has_children() {
+                return Ok(());
+            }
             self.sample();
         }
     }

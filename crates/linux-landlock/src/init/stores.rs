@@ -4,7 +4,7 @@
 //! locked for as long as a session uses it, by the helper, which outlives every mount of its session. A session that
 //! finds a directory locked does without: its layer ends with it.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use palisade_policy::AbsolutePath;
 use rustix::fs::{
@@ -45,6 +45,12 @@ wire_struct!(Store { index, identity });
 #[derive(Default)]
 pub(super) struct Locks(Vec<OwnedFd>);
 
+impl Locks {
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.0.iter().map(AsFd::as_fd)
+    }
+}
+
 impl Stores {
     /// Locks the stores of a plan, and makes those that do not exist yet.
     pub(super) fn lock(plan: &Plan) -> Result<(Self, Locks), Failed> {
@@ -66,6 +72,11 @@ impl Stores {
     fn find(&self, index: usize) -> Option<&Store> {
         let mut stores = self.locked.iter();
         stores.find(|store| usize::try_from(store.index) == Ok(index))
+    }
+
+    /// Whether none belongs to this session.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.locked.is_empty()
     }
 
     /// Whether the store of a step belongs to this session.

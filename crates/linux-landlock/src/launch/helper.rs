@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::process::{Gid, Uid};
+
 use super::error::LaunchError;
 use crate::channel::Channel;
 use crate::git_import::ImportOptions;
@@ -50,12 +52,35 @@ impl Ahead {
 
 /// A helper that waits for its plan, and our end of its channel.
 #[derive(Debug)]
-struct Waiting(Option<(Channel, Child)>);
+struct Waiting {
+    begun: Option<(Channel, Child)>,
+    /// Who started it, and whose it therefore is.
+    identity: Identity,
+}
+
+/// Whose processes those are that the caller makes now.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    user: Uid,
+    group: Gid,
+    groups: Vec<Gid>,
+}
+
+impl Identity {
+    /// `None` if that cannot be told.
+    fn current() -> Option<Self> {
+        Some(Self {
+            user: rustix::process::geteuid(),
+            group: rustix::process::getegid(),
+            groups: rustix::process::getgroups().ok()?,
+        })
+    }
+}
 
 impl Waiting {
     /// Either is enough: what it has made ahead may hold the channel for a moment longer.
     fn has_ended(&mut self) -> bool {
-        let begun = self.0.as_mut();
+        let begun = self.begun.as_mut();
         begun.is_none_or(|(channel, child)| {
             channel.is_finished() || !matches!(child.try_wait(), Ok(None))
         })
@@ -65,7 +90,7 @@ impl Waiting {
 /// Nobody needed it: it takes down what it has made ahead. One that does not is killed, and then the rest goes by itself.
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if let Some((channel, mut child)) = self.0.take() {
+        if let Some((channel, mut child)) = self.begun.take() {
             channel.finish();
             if !channel.wait_for_end(PATIENCE) {
                 let _ = child.kill();
@@ -91,11 +116,14 @@ impl Helper {
     }
 
     /// With a helper that is started now and waits for the first session that is started with this or with a clone of it:
-    /// it is loaded while the caller still works out what to ask of it. Where that fails, or the helper has died by then,
-    /// that session starts one as usual. If there is no session, it is ended when the last clone of this is dropped.
+    /// it is loaded while the caller still works out what to ask of it. Where that fails, or the helper has died by then, or
+    /// the caller has become another user, that session starts one as usual. If there is no session, it is ended when the last clone of this is dropped.
     #[must_use]
     pub fn ahead(mut self) -> Self {
-        let waiting = self.begin().ok().map(|begun| Waiting(Some(begun)));
+        let waiting = Identity::current().and_then(|identity| {
+            let begun = Some(self.begin().ok()?);
+            Some(Waiting { begun, identity })
+        });
         self.ahead = Ahead(Arc::new(Mutex::new(waiting)));
         self
     }
@@ -140,9 +168,12 @@ impl Helper {
     /// A helper that waits for its plan, and our end of its channel.
     pub(super) fn connect(&self) -> Result<(Channel, Child), LaunchError> {
         let waiting = self.ahead.take();
-        let begun = waiting.and_then(|mut waiting| match waiting.has_ended() {
-            true => None,
-            false => waiting.0.take(),
+        let begun = waiting.and_then(|mut waiting| {
+            let ours = Identity::current().is_some_and(|now| now == waiting.identity);
+            match ours && !waiting.has_ended() {
+                true => waiting.begun.take(),
+                false => None,
+            }
         });
         begun.map_or_else(|| self.begin(), Ok)
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
 use rustix::io::Errno;
@@ -93,6 +94,24 @@ pub(crate) fn close_range(first: u32, last: u32) -> Result<(), Errno> {
     }
     // SAFETY: the callers keep no descriptor in the range: they are processes that give up what they inherited.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) }).map(drop)
+}
+
+/// Closes every descriptor from 3 on but these. Only for a process that has just been forked and never drops what it
+/// inherited: who forked it owns those descriptors, and the numbers mean nothing here any more.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+    let mut kept: Vec<u32> = kept
+        .iter()
+        .filter_map(|kept| u32::try_from(kept.as_raw_fd()).ok())
+        .collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for number in kept.into_iter().filter(|number| *number >= 3) {
+        if let Some(last) = number.checked_sub(1) {
+            close_range(first, last)?;
+        }
+        first = number.saturating_add(1);
+    }
+    close_range(first, u32::MAX)
 }
 
 /// Strings as exec wants them: pointers with a null at the end, made before the fork.

@@ -2,7 +2,6 @@
 //! without one nothing is left. A command that is known to be the last of its session ends it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,8 +33,13 @@ impl Counted {
             started.display(),
             helper_path().display()
         );
-        fs::write(&program, text).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        // By another process: what a process has open for writing, a test that forks beside this one has too, and then it
+        // cannot be executed.
+        let written = std::process::Command::new("sh")
+            .args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#])
+            .args([program.as_os_str(), text.as_ref()])
+            .status();
+        assert!(written.unwrap().success());
         Self {
             _directory: directory,
             program,

@@ -279,6 +279,15 @@ fn stops(stage: &Stage, tier: Tier, groups: &OwnGroups) {
     }
 }
 
+/// Init waits for the ends of pipes, and the janitor for init: with an end of one, they would wait for each other.
+fn holds_no_pipe(janitor: i32) {
+    let open = fs::read_dir(format!("/proc/{janitor}/fd")).unwrap();
+    let open = open.map(|one| fs::read_link(one.unwrap().path()).unwrap());
+    let open: Vec<String> = open.map(|one| one.display().to_string()).collect();
+    assert!(open.len() > 3, "{open:?}");
+    assert!(!open.iter().any(|one| one.starts_with("pipe:")), "{open:?}");
+}
+
 /// The janitor and everybody else at once: then, and only then, a marked directory may stay until the next run.
 fn massacre(stage: &Stage) {
     let plan = stage.plan(&policy(stage), Tier::Full);
@@ -288,6 +297,8 @@ fn massacre(stage: &Stage) {
     let helper = children_of(own_pid()).first().copied().unwrap();
     let below = children_of(helper.pid);
     assert_eq!(below.len(), 2, "{below:?}");
+    let janitor = below.iter().find(|one| one.session == one.pid).unwrap();
+    holds_no_pipe(janitor.pid);
     // The helper first: it would do the chores of the other.
     stop(helper.pid);
     below.iter().for_each(|process| kill(process.pid));

@@ -71,8 +71,14 @@ fn what_is_shown_is_shown_as_it_would_be_without_us() {
 #[test]
 fn the_size_is_that_of_the_window_and_follows_it() {
     let house = House::new();
-    let script =
-        "trap 'stty size | tr \" \" x' WINCH; stty size | tr ' ' x; while :; do sleep 0.05; done";
+    // No shell: one that gets a signal while it starts a program may lose it.
+    let script = "exec python3 -c 'import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+heard = [signal.SIGWINCH]
+signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+while True:
+    print(\"%dx%d\" % os.get_terminal_size()[::-1], flush=True)
+    signal.sigwait(heard)'";
     let mut command = house.palisade();
     command.args(["--quiet", "run", "--", "sh", "-c", script]);
     let mut terminal = Terminal::start_sized(&mut command, 31, 97);
@@ -87,7 +93,12 @@ fn the_size_is_that_of_the_window_and_follows_it() {
 fn ctrl_c_is_what_the_terminal_inside_makes_of_it() {
     let house = House::new();
     let mut command = house.palisade();
-    let script = "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.05; done";
+    let script = "exec python3 -c 'import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+print(\"ready\", flush=True)
+signal.sigwait([signal.SIGINT])
+print(\"caught\", flush=True)
+sys.exit(9)'";
     command.args(["--quiet", "run", "--", "sh", "-c", script]);
     let mut terminal = Terminal::start(&mut command);
     terminal.expect("ready");
