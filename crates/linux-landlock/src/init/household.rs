@@ -52,11 +52,12 @@ impl Household {
     /// Removes everything. Nothing of the session may be left by now.
     pub(super) fn clear(self) {
         let removed = self.premises.remove(self.made);
-        if let Some(janitor) = &self.janitor {
+        if let Some(janitor) = self.janitor {
             janitor.dismiss();
+            janitor.leave();
         }
+        // Last, because whoever is the last to hold them waits for the disk.
         let_go(removed);
-        self.janitor.map(Janitor::leave);
     }
 
     /// The same for a helper that has given up the privileges which that may take: the janitor has not.

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use super::premises::{Premises, let_go};
+use super::premises::Premises;
 use super::{During, Failed};
 use crate::channel::{Channel, MAX_DESCRIPTORS, retry};
 use crate::plan::Plan;
@@ -123,7 +123,7 @@ fn work(line: &Channel, gone: Option<&OwnedFd>, _channel: &Channel) {
     while let Ok(Some((word, some))) = line.receive() {
         match word.as_slice() {
             HOLD => locks.extend(some),
-            _ => return let_go(locks),
+            _ => return,
         }
     }
     if let Some(gone) = gone {
