@@ -1,5 +1,7 @@
 //! The commands, as clap reads them. What follows a command's name stands in that command's own folder.
 
+mod quick;
+
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
@@ -28,6 +30,15 @@ const LOGIN_SHELL_NAME: &str = "-palisade-sh";
   palisade doctor                       what this machine can enforce"
 )]
 pub(crate) struct Invocation {
+    #[command(flatten)]
+    pub(crate) how: Manner,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+// How every command speaks. (No doc comment: clap would take it for what the program is about.)
+#[derive(Debug, clap::Args)]
+pub(crate) struct Manner {
     /// Say nothing that is not asked for: no status line, no hints
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
@@ -42,8 +53,6 @@ pub(crate) struct Invocation {
         hide_short_help = true
     )]
     pub(crate) color: Colour,
-    #[command(subcommand)]
-    pub(crate) command: Command,
 }
 
 /// When to use colours.
@@ -107,19 +116,20 @@ pub(crate) fn look_like_a_run(arguments: &[OsString]) -> bool {
 
 /// Reads the arguments; where they make no sense, or ask for help, says so and returns what to exit with.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Invocation, ExitCode> {
-    let parsed = if arguments.first().is_some_and(|name| is_shell(name)) {
+    let as_shell: Vec<OsString>;
+    let arguments = if arguments.first().is_some_and(|name| is_shell(name)) {
         // Whoever calls a shell may be a file of the project, such as a Makefile: nothing that it passes is an option of
         // ours, which could loosen the sandbox.
-        let as_shell = ["palisade", "sh", "--"].map(OsString::from);
-        Invocation::try_parse_from(
-            as_shell
-                .into_iter()
-                .chain(arguments.iter().skip(1).cloned()),
-        )
+        let words = ["palisade", "sh", "--"].map(OsString::from).into_iter();
+        as_shell = words.chain(arguments.iter().skip(1).cloned()).collect();
+        &as_shell
     } else {
-        Invocation::try_parse_from(arguments)
+        arguments
     };
-    parsed.map_err(|error| {
+    if let Some(invocation) = quick::parse(arguments) {
+        return Ok(invocation);
+    }
+    Invocation::try_parse_from(arguments).map_err(|error| {
         // Nobody is left to be told if that cannot be written.
         let _ = error.print();
         match error.use_stderr() {

@@ -15,13 +15,11 @@ use crate::say::shown;
 /// # Errors
 /// It would be the home directory or above it, and nobody said that it may.
 pub(super) fn choose(flags: &PolicyFlags, host: &Host, cwd: &Path) -> Result<PathBuf, Complaint> {
-    let home = host.facts.home.as_ref().map(|home| home.as_path());
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let home = host.facts.home.as_ref().map(|home| real(home.as_path()));
     let holds_home = |path: &Path| {
-        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        home.is_some_and(|home| {
-            let home = std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned());
-            home.starts_with(real)
-        })
+        let real = real(path);
+        home.as_ref().is_some_and(|home| home.starts_with(real))
     };
     let chosen = match &flags.workspace {
         Some(directory) => match std::fs::canonicalize(cwd.join(directory)) {

@@ -95,6 +95,31 @@ pub(crate) struct ShArgs {
     words: Vec<OsString>,
 }
 
+impl RunArgs {
+    /// Those of a command with no option.
+    pub(crate) fn plain(command: Vec<OsString>) -> Self {
+        Self {
+            flags: PolicyFlags::default(),
+            ask: AskFlags::default(),
+            how: HowFlags::default(),
+            script: None,
+            command,
+        }
+    }
+}
+
+impl ShArgs {
+    /// Those of a shell with no option of ours.
+    pub(crate) fn plain(words: Vec<OsString>) -> Self {
+        Self {
+            flags: PolicyFlags::default(),
+            ask: AskFlags::default(),
+            how: HowFlags::default(),
+            words,
+        }
+    }
+}
+
 pub(crate) fn run(
     args: RunArgs,
     voice: &Voice,

@@ -38,13 +38,13 @@ pub(crate) enum Tone {
 impl Voice {
     pub(crate) fn of(invocation: &Invocation) -> Self {
         let err_is_terminal = io::stderr().is_terminal();
-        let colour = |terminal: bool| match invocation.color {
+        let colour = |terminal: bool| match invocation.how.color {
             Colour::Always => true,
             Colour::Never => false,
             Colour::Auto => terminal && plain_is_not_wished(),
         };
         Self {
-            quiet: invocation.quiet,
+            quiet: invocation.how.quiet,
             colour_out: colour(io::stdout().is_terminal()),
             colour_err: colour(err_is_terminal),
             err_is_terminal,
