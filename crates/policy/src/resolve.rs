@@ -248,11 +248,12 @@ impl CanonicalSandboxPolicy {
         let granted = roots.iter().map(|(_, root)| root.path());
         let granted = granted.filter(|path| known.deepest_above(path).is_none());
         let anchors = unique(opened.iter().chain([cwd.path()]).chain(granted).cloned());
-        let expand = |field: String, spec: &PathSpec| {
+        // The name of the field is for the error alone: most specs are fine.
+        let expand = |field: &str, i: usize, spec: &PathSpec| {
             let home = facts.home.as_ref();
             if home.is_none() && spec.needs_home() {
                 return Err(PolicyError::at(
-                    field,
+                    format!("{field}[{i}]"),
                     PathError::new(spec.to_string(), PathProblem::NoHome),
                 ));
             }
@@ -267,7 +268,7 @@ impl CanonicalSandboxPolicy {
                     Stance::Lifts
                 })
             };
-            for matcher in expand(format!("sensitive_paths[{i}]"), &secret.path)? {
+            for matcher in expand("sensitive_paths", i, &secret.path)? {
                 resolved.guard(Guard {
                     matcher,
                     read: stance(secret.block_read),
@@ -277,7 +278,7 @@ impl CanonicalSandboxPolicy {
             }
         }
         for (i, spec) in rules.deny_read.iter().enumerate() {
-            for matcher in expand(format!("paths.deny_read[{i}]"), spec)? {
+            for matcher in expand("paths.deny_read", i, spec)? {
                 resolved.guard(Guard {
                     matcher,
                     read: Some(Stance::Denies),
@@ -289,7 +290,7 @@ impl CanonicalSandboxPolicy {
         for (i, spec) in rules.read_only.iter().enumerate() {
             resolved
                 .read_only
-                .extend(expand(format!("paths.read_only[{i}]"), spec)?);
+                .extend(expand("paths.read_only", i, spec)?);
         }
 
         for (_, root) in &roots {

@@ -57,6 +57,13 @@ impl ResolvedPolicy {
         // Most of what is asked about lies where nothing can be written, and that is cheaper to find out than which of
         // all guards says so first.
         let (path, reach) = match access {
+            // Whoever asks often asks this. A reason would be made and thrown away.
+            Access::Read(path) | Access::Execute(path) => {
+                return match self.canonical.rules() {
+                    Some((rules, _)) => self.place_to_read(path, &rules.reopened),
+                    None => Some(Place::Host),
+                };
+            }
             Access::Write(path) => (path, paths::Reach::Itself),
             Access::Create(path) | Access::Delete(path) => (path, paths::Reach::Entry),
             _ => return self.judge(access).ok().map(|(place, _)| place),

@@ -30,12 +30,33 @@ static DEVICES: LazyLock<Vec<AbsolutePath>> = LazyLock::new(|| {
 impl ResolvedPolicy {
     pub(super) fn judge_read(&self, path: &AbsolutePath, reopened: &[Reopened]) -> Judgement {
         let lifted = match self.guard_verdict(path, reopened, Kind::Read) {
-            Guarded::Denied(clause) => return Err(clause),
-            Guarded::Lifted(clause) => Some(clause),
+            Guarded::Denied(guard) => return Err(guard.clause(Stance::Denies)),
+            Guarded::Lifted(guard) => Some(guard.clause(Stance::Lifts)),
+            Guarded::Granted(grant) => Some(Clause::Reopened(grant.path.clone())),
             Guarded::Silent => None,
         };
-        let (place, clause) = self.readable_area(path);
+        let (place, clause) = match self.private_area(path) {
+            Some(area) => (Place::Private, Clause::PrivatePlace(area.clone())),
+            None => (Place::Host, Clause::ReadableByDefault),
+        };
         Ok((place, lifted.unwrap_or(clause)))
+    }
+
+    /// The place that [`judge_read`](Self::judge_read) says, without its reason.
+    pub(super) fn place_to_read(
+        &self,
+        path: &AbsolutePath,
+        reopened: &[Reopened],
+    ) -> Option<Place> {
+        match self.guard_verdict(path, reopened, Kind::Read) {
+            Guarded::Denied(_) => None,
+            Guarded::Lifted(_) | Guarded::Granted(_) | Guarded::Silent => {
+                Some(match self.private_area(path) {
+                    Some(_) => Place::Private,
+                    None => Place::Host,
+                })
+            }
+        }
     }
 
     pub(super) fn judge_write(
@@ -44,8 +65,8 @@ impl ResolvedPolicy {
         reopened: &[Reopened],
         reach: Reach,
     ) -> Judgement {
-        if let Guarded::Denied(clause) = self.guard_verdict(path, reopened, Kind::Write) {
-            return Err(clause);
+        if let Guarded::Denied(guard) = self.guard_verdict(path, reopened, Kind::Write) {
+            return Err(guard.clause(Stance::Denies));
         }
         self.writable_area(path, reopened, reach)
     }
@@ -79,7 +100,12 @@ impl ResolvedPolicy {
     }
 
     /// What guards and the grants that lift them say about a path.
-    fn guard_verdict(&self, path: &AbsolutePath, reopened: &[Reopened], kind: Kind) -> Guarded {
+    fn guard_verdict<'a>(
+        &'a self,
+        path: &AbsolutePath,
+        reopened: &'a [Reopened],
+        kind: Kind,
+    ) -> Guarded<'a> {
         let grant = reopened
             .iter()
             .filter(|grant| kind == Kind::Read || grant.write)
@@ -89,10 +115,10 @@ impl ResolvedPolicy {
             (None, _) => Guarded::Silent,
             // A grant names the path itself, so it also wins where both are equally specific.
             (Some((specificity, ..)), Some(grant)) if grant.path.depth() >= specificity => {
-                Guarded::Lifted(Clause::Reopened(grant.path.clone()))
+                Guarded::Granted(grant)
             }
-            (Some((_, Stance::Denies, guard)), _) => Guarded::Denied(guard.clause(Stance::Denies)),
-            (Some((_, Stance::Lifts, guard)), _) => Guarded::Lifted(guard.clause(Stance::Lifts)),
+            (Some((_, Stance::Denies, guard)), _) => Guarded::Denied(guard),
+            (Some((_, Stance::Lifts, guard)), _) => Guarded::Lifted(guard),
         }
     }
 
@@ -132,8 +158,8 @@ impl ResolvedPolicy {
         Some((specificity, stance?, guard))
     }
 
-    /// Everything can be read; the question is whose it is.
-    fn readable_area(&self, path: &AbsolutePath) -> (Place, Clause) {
+    /// Everything can be read; the question is whose it is: the session's, if this says which area makes it so.
+    fn private_area(&self, path: &AbsolutePath) -> Option<&AbsolutePath> {
         let case = self.case();
         let deepest = |paths: &mut dyn Iterator<Item = &AbsolutePath>| {
             paths
@@ -154,12 +180,7 @@ impl ResolvedPolicy {
             .iter()
             .filter(|area| area.covers(path, case))
             .max_by_key(|area| area.depth());
-        match private {
-            Some(area) if Some(area.depth()) > bound => {
-                (Place::Private, Clause::PrivatePlace(area.clone()))
-            }
-            _ => (Place::Host, Clause::ReadableByDefault),
-        }
+        private.filter(|area| Some(area.depth()) > bound)
     }
 
     /// The directory of a read-only policy: bound into a private place that would hide it, and not writable.
@@ -314,9 +335,13 @@ pub(super) enum Reach {
     Entry,
 }
 
-enum Guarded {
-    Denied(Clause),
-    Lifted(Clause),
+/// What guards say about a path: by reference, because a reason is made for those only who are told it.
+enum Guarded<'a> {
+    Denied(&'a Guard),
+    /// A guard names it and does not block it.
+    Lifted(&'a Guard),
+    /// A grant lifts the guard.
+    Granted(&'a Reopened),
     Silent,
 }
 
