@@ -18,7 +18,7 @@ use super::hash::ContentHash;
 use super::layer::{Access, LayerFiles, collect};
 use super::own::Own;
 use super::paths::ConfigPaths;
-use super::reach;
+use super::reach::Reach;
 use super::trust::{canonical, collect_project};
 use super::ways::Look;
 use crate::host::Host;
@@ -154,7 +154,7 @@ pub fn load_with(
     // Every sandbox on this host guards what is the host's own. What lies elsewhere must be out of reach by itself.
     let mut look = Look::default();
     let enforced = Own::seen(host, &mut look).guarded(&policy, &project);
-    reach::check(&enforced, &project, &host.facts, guarded, &mut look)?;
+    Reach::of(&enforced, &project, &host.facts)?.check(guarded, &mut look)?;
 
     let writable = policy.writable_roots(&project, &host.facts);
     let protected = loaded.settings().protected.value.iter();

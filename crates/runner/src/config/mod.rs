@@ -46,7 +46,7 @@ pub use layer::{MAX_FILES, MAX_LAYER_BYTES};
 pub(crate) use own::Own;
 pub use paths::ConfigPaths;
 pub(crate) use paths::{POLICY_FILE, PROJECT_DIRECTORY};
-pub(crate) use reach::check as out_of_reach;
+pub(crate) use reach::Reach;
 pub use state::State;
 pub use trust::{ProjectLayer, TrustFile, project_layer};
 pub(crate) use ways::Look;

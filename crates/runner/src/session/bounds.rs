@@ -11,7 +11,7 @@ use super::sandbox::Sandbox;
 use super::state::SessionOptions;
 use crate::audit::check_unwritable;
 use crate::config::{
-    ConfigPaths, Look, Own, POLICY_FILE, PROJECT_DIRECTORY, State, above_floor, out_of_reach,
+    ConfigPaths, Look, Own, POLICY_FILE, PROJECT_DIRECTORY, Reach, State, above_floor,
 };
 use crate::host::Host;
 
@@ -45,12 +45,11 @@ impl Bounds {
         let mut look = Look::default();
         let own = Own::seen(&sandbox.host, &mut look);
         let enforced = own.guarded(sandbox.policy(), root);
-        bounds.check_enforced(sandbox, &own, &enforced, &mut look)?;
+        let reach = Reach::of(&enforced, root, facts)?;
+        bounds.check_enforced(sandbox, &own, &enforced, &reach, &mut look)?;
         // A helper in the workspace is somebody's own build of it; no grant brings another within reach.
         let helper = sandbox.host.helper.iter();
-        let helper = helper.filter(|file| {
-            out_of_reach(&enforced, root, facts, [(*file).clone()], &mut look).is_ok()
-        });
+        let helper = helper.filter(|file| reach.check([(*file).clone()], &mut look).is_ok());
         bounds.others.extend(helper.cloned());
         Ok(bounds)
     }
@@ -68,7 +67,8 @@ impl Bounds {
         // As it is enforced: with what is the host's own guarded.
         let own = Own::seen(&sandbox.host, &mut look);
         let enforced = own.guarded(policy, sandbox.workspace());
-        self.check_enforced(sandbox, &own, &enforced, &mut look)
+        let reach = Reach::of(&enforced, sandbox.workspace(), &sandbox.host.facts)?;
+        self.check_enforced(sandbox, &own, &enforced, &reach, &mut look)
     }
 
     fn check_enforced(
@@ -76,6 +76,7 @@ impl Bounds {
         sandbox: &Sandbox,
         own: &Own,
         policy: &CanonicalSandboxPolicy,
+        reach: &Reach,
         look: &mut Look,
     ) -> Result<(), Error> {
         if !policy.uses_runtime_sandbox() {
@@ -84,7 +85,7 @@ impl Bounds {
         let (root, facts) = (sandbox.workspace(), &sandbox.host.facts);
         let files = self.state.iter().flat_map(State::files);
         let files = files.chain(self.others.iter().cloned());
-        out_of_reach(policy, root, facts, files, look)?;
+        reach.check(files, look)?;
         let context = PolicyContext::new(facts.clone(), root.clone())
             .with_home_root(sandbox.placed.home_root);
         let resolved = policy.resolve(&context)?;
